@@ -1,4 +1,4 @@
-"""Launches of every kernel of conjugate gradient, at sizes that are a multiple of the block and at others."""
+"""Test launches of every kernel of conjugate gradient, at sizes that are a multiple of the block and at others."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ PAUSED = state(STOPPED=scalars.PAUSED, SCALE=2.0)
 
 
 def field(shape, dtype="float64", seed=1, pitched=None):
-    """Return a field as a vector; there is a gap after each row, as for a field of the dtype ``pitched``."""
+    """Return a field of random numbers as a vector. Its rows have the pitch that fields of dtype ``pitched`` have."""
     grid = zeros((*shape[:2], cg.row_pitch(shape[2], pitched or dtype)), dtype)
     grid[:, :, : shape[2]] = numbers(shape, dtype, seed)
     return grid.reshape(-1)
@@ -43,7 +43,7 @@ def sizes(shape, dtype):
 def _marching(name, kernel, fields, out, idea, dtypes=DTYPES, halo=0):
     """Add a case of a marching kernel for every box and precision; ``out`` names the kinds of its results.
 
-    Of the planes of a box, ``halo`` belong to others.
+    ``halo`` is the number of planes of the box that belong to other GPUs.
     """
     for box, shape in BOXES.items():
         for dtype in dtypes:
@@ -88,7 +88,7 @@ for terms in range(3):
         ("field", "field", "partial"),
         f"two fields in place and {terms} directions for x",
     )
-# a slab with a halo: of the planes, the first and the last are only read
+# a slab with a halo: the kernel only reads its first and its last plane
 HALO = "as on a whole grid, but for planes between two of others"
 _marching("search_halo", search_kernel_of(halo=True), THREE, ("field", "partial"), HALO, halo=2)
 _marching(

@@ -1,4 +1,4 @@
-"""Checks of the conjugate gradient methods: products, sums and grids; those of every solver are passed on from core."""
+"""Checks for conjugate gradient: products, sums and grids. Checks that all solvers share are imported from core."""
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def check_product(s, b) -> None:
 
 
 def why_stopped(p_A_p, iteration: int) -> Stop | None:
-    """Return why a method has to stop at this ``p·Ap``; None if it can go on.
+    """Return the reason to stop if ``p·Ap`` is not a positive finite number; None if the method can go on.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def why_stopped(p_A_p, iteration: int) -> Stop | None:
 
 
 def check_grids(b, x0, *, device: bool) -> None:
-    """Check b and x0 on a grid: three dimensions, C-contiguous, of one precision, in GPU or host memory.
+    """Check that b and x0 are C-contiguous grids of three dimensions and one precision, in the right memory.
 
     Parameters
     ----------
     b, x0 : array, shape (nz, ny, nx)
         x0 may be None.
     device : bool
-        True if they must be in GPU memory, False for host memory.
+        True if both must be in GPU memory, False if both must be in host memory.
 
     Examples
     --------

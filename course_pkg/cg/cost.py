@@ -26,12 +26,12 @@ class Count:
     reads : int
         Elements read without any cache.
     reads_reused : int
-        Elements read if a cache serves all neighbours.
+        Elements read if neighbours always come from a cache.
     writes : int
     multiplications : int
         The document's flops.
     halo : int
-        Elements that a GPU between two others receives in an iteration.
+        Elements that a GPU with two neighbours receives in each iteration.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Count:
 
 
 def count(plan_or_kernel, shape) -> Count:
-    """Count a kernel, or all kernels of a plan, in the way of the document.
+    """Return the count of a kernel, or of all kernels of a plan, by the rules of the fusion document.
 
     Parameters
     ----------
@@ -191,14 +191,14 @@ def halo(shape, gpus: int, fields: int = 1) -> list[int]:
 
 
 def cost(chosen: Plan, shape, dtype="float64") -> Cost:
-    """Return what one iteration of a plan moves and computes; if the plan has two iterations, their mean.
+    """Return the bytes and flops of one iteration of a plan; if the plan has two iterations, their mean.
 
     Parameters
     ----------
     chosen : Plan
     shape : (nz, ny, nx)
     dtype : str
-        Of the fields whose width the program does not give.
+        Type of each field for which the program gives no width.
 
     Raises
     ------
@@ -207,8 +207,8 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
 
     Notes
     -----
-    Neighbours are assumed to come from a cache. The Laplacian has one flop for each point of the stencil that lies in
-    the grid. A map that is fused into it is evaluated at each of these points. This holds for one thread per point: a
+    Neighbours are assumed to come from a cache. The Laplacian takes one flop for each stencil point that lies in the
+    grid. A map that is fused into it is evaluated at each of these points. The count assumes one thread per point: a
     marching kernel keeps p2 of some neighbours and does fewer flops, as ``course verify counters`` shows.
 
     Examples
@@ -223,10 +223,10 @@ def cost(chosen: Plan, shape, dtype="float64") -> Cost:
 
 
 def with_matrix(shape, dtype="float64") -> Cost:
-    """Return what an iteration with a stored matrix moves and computes: the baseline's fields and the matrix.
+    """Return the bytes and flops of an iteration with a stored matrix: those of the baseline plus those of the matrix.
 
-    The matrix is stored as CSR: for each entry a number and a 32-bit column, for each row the 32-bit place of its first
-    entry.
+    The matrix is stored as CSR: a value and a 32-bit column index for each entry, and for each row the 32-bit index
+    of its first entry.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def with_matrix(shape, dtype="float64") -> Cost:
 
 
 def flops_inside(chosen: Plan) -> int:
-    """Return the flops of a plan per point, far from the boundary: there each point has all its neighbours.
+    """Return the flops of a plan per point far from the boundary, where every point has all its neighbours.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def _container(name, shape, points=POINTS) -> Count:
 
 
 def _sites(container, kernel) -> tuple[int, ...]:
-    """Return at how many points a thread evaluates a container, and how many points each evaluation reads."""
+    """Return at how many points a thread evaluates a container, and how many points it reads for each of them."""
     return (
         kernel.points if container.name in kernel.spread else 1,
         kernel.points if container.kind == "stencil" else 1,
@@ -269,7 +269,7 @@ def _sites(container, kernel) -> tuple[int, ...]:
 
 def _flops(kernel, shape) -> int:
     m = _points(shape)
-    inside = kernel.points * m - sum(2 * m // n for n in shape)  # a face of the grid lacks a neighbour
+    inside = kernel.points * m - sum(2 * m // n for n in shape)  # a point on a face lacks a neighbour
     return sum(c.flops * (m if _sites(c, kernel) == (1, 1) else inside) for c in kernel.containers)
 
 

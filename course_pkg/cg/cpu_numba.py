@@ -1,6 +1,6 @@
 """Conjugate gradient compiled by Numba, on all cores: methods that divide an iteration into different sweeps.
 
-Four are of one precision; ``cg_mixed`` keeps r and p in single precision.
+Four methods use one precision throughout; ``cg_mixed`` keeps r and p in single precision.
 
 Arrays are C-contiguous, float64 or float32, in host memory. The sweeps are those of
 ``cpu_passes.py``. The scalars stay on the host between sweeps. The numbers beside the lines are the steps that
@@ -19,7 +19,7 @@ from course_pkg.core import Solution
 
 
 class _Fields:
-    """The fields of an iteration. Zeros take memory only when they are first used, so an unused field takes none."""
+    """The fields of an iteration. ``np.zeros`` takes memory only at the first use, so an unused field takes none."""
 
     def __init__(self, b, x0):
         self.x = np.zeros(b.shape, b.dtype) if x0 is None else x0.copy()
@@ -67,12 +67,12 @@ def _in_two(sweeps):
 
 
 def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, sweeps=passes) -> Solution:
-    """Solve ``A x = b``, A the 7-point Laplacian, by five sweeps per iteration, 14 passes.
+    """Solve ``A x = b``, A the 7-point Laplacian; five sweeps per iteration read or write 14 fields.
 
     Parameters
     ----------
     b, x0 : ndarray, shape (nz, ny, nx)
-        Right-hand side and first guess (zero when it is left out), left as they are; host memory.
+        Right-hand side and first guess (zero when it is left out), in host memory. They are not changed.
     rtol, atol : float
         Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``.
     maxiter : int, optional
@@ -110,9 +110,9 @@ def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None,
 def cg_map_stencil_fused(
     b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, sweeps=passes
 ) -> Solution:
-    """Solve as :func:`cg_baseline`, with p and ``A p`` in one sweep: four sweeps, 13 passes.
+    """Solve as :func:`cg_baseline`, but compute p and ``A p`` in one sweep: four sweeps read or write 13 fields.
 
-    Two fields p take turns, because neighbours still read the old one.
+    Two fields p take turns, because threads of neighbouring points still read the old one.
 
     Examples
     --------
@@ -130,7 +130,9 @@ def cg_map_stencil_fused(
 
 
 def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, sweeps=passes) -> Solution:
-    """Solve as :func:`cg_baseline`, with each sum in the sweep that makes its fields: three sweeps, 11 passes.
+    """Solve as :func:`cg_baseline`, but compute each sum in the sweep that makes its fields.
+
+    Three sweeps read or write 11 fields.
 
     Examples
     --------
@@ -150,7 +152,7 @@ def cg_fused_dots(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
 
 
 def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None, sweeps=passes) -> Solution:
-    """Solve as :func:`cg_baseline`, but compute ``A p`` twice and never store it: two sweeps, 8 passes.
+    """Solve as :func:`cg_baseline`, but compute ``A p`` twice and never store it: two sweeps read or write 8 fields.
 
     Examples
     --------
@@ -170,7 +172,7 @@ def cg_two_kernel(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
 
 
 def cg_mixed(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve ``A x = b``, A the 7-point Laplacian, with r and p in float32: two sweeps per iteration, 8 passes.
+    """Solve ``A x = b``, A the 7-point Laplacian, with r and p in float32; two sweeps read or write 8 fields.
 
     Arguments, result and errors are those of ``cg_baseline``, but b and x0 must be float64.
     ``extra["reliable_updates"]`` says how often the true residual, in float64, replaced r.

@@ -1,9 +1,9 @@
 """The sweeps over the grid from which ``cpu_numba.py`` composes its methods, compiled by Numba, on all cores.
 
 Each sweep is written as a function of one row of the grid, which the compiler vectorises. ``_over_rows`` runs it over
-all rows as ``stencil/cpu_numba.py`` does: y is cut into tiles, and a thread walks along z in a tile. A row adds to
-``sums`` element by element along x, and ``sums`` is added up at the end in a fixed order. So the compiler need not
-reorder a sum to vectorise it, and the same number of threads always gives the same bits.
+all rows as ``stencil/cpu_numba.py`` does: y is cut into tiles, and a thread walks along z in a tile. ``sums``
+has one element for each x. A row adds to it element by element, so the compiler can vectorise the loop without
+reordering a sum. ``sums`` is added up at the end in a fixed order, so the same number of threads gives the same bits.
 
 Sums are float64. Each sweep returns the total of ``sums``.
 """
@@ -20,7 +20,7 @@ from course_pkg.stencil.cpu_numba import _tile_rows, laplacian
 
 def _over_rows(row) -> Callable:
     """Return a function that runs ``row`` over all rows of arrays, on all cores, and returns the total of ``sums``."""
-    # not njit: the cache compares what all_rows refers to, and a compiled function differs from process to process
+    # not njit: Numba's cache compares what all_rows refers to, and a compiled function differs from process to process
     row = register_jitable(row)
 
     @parallel()
@@ -46,13 +46,13 @@ def _over_rows(row) -> Callable:
 # register_jitable: compiled with the sweep that calls it, and still callable from Python
 @register_jitable
 def _beside(k, n, one):
-    """Return for each neighbour of k its index and 1; for a neighbour outside 0 to n - 1, k and 0 instead."""
+    """Return the indices of k's two neighbours, then their weights, 1; one outside has index k and weight 0."""
     return max(k - 1, 0), min(k + 1, n - 1), one * (k > 0), one * (k < n - 1)
 
 
 @register_jitable
 def _across(u, k, j, i):
-    """Return six times u minus its neighbours in y and z, without a branch, so that the compiler can vectorise it."""
+    """Return six times u minus its neighbours in y and z. There is no branch, so the compiler can vectorise it."""
     nz, ny, _ = u.shape
     one = u.dtype.type(1)
     lower, upper, below, above = _beside(k, nz, one)
@@ -143,7 +143,7 @@ def update_x_and_r_dot(k, j, sums, p, s, alpha, x, r):
 
 @_over_rows
 def update_p_and_matvec(k, j, sums, r, p1, beta, p2, s):
-    """Compute ``p2 = r + beta p1`` and ``s = A r + beta A p1 = A p2``, so that no row has to wait for p2 of another."""
+    """Compute ``p2 = r + beta p1`` and ``s = A r + beta A p1 = A p2``, so no row waits for another row's p2."""
 
     def at(i, A_r, A_p1):
         p2[k, j, i] = r[k, j, i] + beta * p1[k, j, i]
@@ -160,8 +160,8 @@ def update_p_and_matvec(k, j, sums, r, p1, beta, p2, s):
 def search(k, j, sums, r, p1, beta, p2):
     """Compute ``p2 = r + beta p1`` and <p2, A p2>.
 
-    Summation by parts turns <p, A p> into the sum of squared differences over all pairs of neighbours, where points
-    outside the grid count as zeros. Each point then needs only the three neighbours before it.
+    Summation by parts turns <p, A p> into the sum of (difference)² over all pairs of neighbours; points outside the
+    grid are zero. So each point needs only three of its neighbours: those with the smaller x, y and z.
     """
     nz, ny, nx = r.shape
     lower, _, below, above = _beside(k, nz, r.dtype.type(1))
@@ -199,12 +199,12 @@ def advance(k, j, sums, p, alpha, x, r):
     at(nx - 1, _A_end(p, k, j, nx - 1))
 
 
-# ---- in two precisions: r, p and y are float32, b, x and sums float64
+# ---- two precisions: r, p and y are float32; b, x and sums are float64
 
 
 @register_jitable
 def _by_differences(u, k, j, i, west, east):
-    """Return the sum of u minus its neighbours: a difference of close numbers of float32 has no rounding error."""
+    """Return the sum of u minus each neighbour: the difference of two close float32 numbers has no rounding error."""
     nz, ny, _ = u.shape
     one, centre = u.dtype.type(1), u[k, j, i]
     lower, upper, below, above = _beside(k, nz, one)
@@ -216,7 +216,7 @@ def _by_differences(u, k, j, i, west, east):
 
 @_over_rows
 def advance_mixed(k, j, sums, p, alpha, y, r):
-    """Compute ``y += alpha p``, ``r -= alpha A p`` and <r, r>, as :func:`advance`, but ``A p`` by differences."""
+    """Compute ``y += alpha p``, ``r -= alpha A p`` and <r, r>; as :func:`advance`, but A p is a sum of differences."""
 
     def at(i, A_p):
         y[k, j, i] += alpha * p[k, j, i]
@@ -240,7 +240,7 @@ def gather(k, j, sums, y, scale, x):
 
 @_over_rows
 def refresh(k, j, sums, b, x, inverse, r):
-    """Compute ``r = inverse (b - A x)``, rounded when it is stored, and its <r, r> before it is rounded."""
+    """Compute ``r = inverse (b - A x)`` and <r, r>; r is rounded to float32 when stored, <r, r> uses r before that."""
 
     def at(i, A_x):
         exact = inverse * (b[k, j, i] - A_x)

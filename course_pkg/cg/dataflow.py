@@ -4,7 +4,7 @@ from dataclasses import replace
 
 
 def with_recomputed(program, group, recompute, times):
-    """Return the containers of a kernel, preceded by those that compute fields again which are not stored.
+    """Return the containers of a kernel; containers that recompute unstored fields come before those that read them.
 
     Parameters
     ----------
@@ -14,7 +14,7 @@ def with_recomputed(program, group, recompute, times):
     recompute : sequence of str
         Fields that are never stored.
     times : dict of str to int
-        How often each of these fields has been computed so far; counted up here.
+        How often each of these fields has been computed so far; this function adds to it.
 
     Examples
     --------
@@ -38,15 +38,16 @@ def with_recomputed(program, group, recompute, times):
 
 
 def inputs(body):
-    """Walk backwards through a kernel: find where each container is evaluated, and what must come from memory.
+    """Find, for a kernel, the points at which each container is evaluated and the fields that come from memory.
 
     Returns
     -------
     spread : tuple of str
         Containers that are evaluated at all points of the stencil.
     reads : dict of str to bool
+        Fields read from memory; the value says whether they are read at all points of the stencil.
     wide : list of (str, str, str)
-        Reader, field and stencil, for each stencil that would have to be evaluated at all points of another one.
+        One entry for each stencil that another stencil would need at all its points: reader, field, stencil.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def read_again(field, inputs, bodies):
     ----------
     field : str
     inputs, bodies : list
-        Of the kernels that run next, in their order: what :func:`inputs` and :func:`with_recomputed` return.
+        What :func:`inputs` and :func:`with_recomputed` return for the kernels that run next, in order.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def read_again(field, inputs, bodies):
 
 
 def stale(field, i, inputs, bodies):
-    """Return whether a field changed since its faces were last sent; a kernel first reads, then writes.
+    """Return whether a field has changed since its faces were last sent. In a kernel, reads precede writes.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def stale(field, i, inputs, bodies):
     i : int
         Number of the kernel that needs the faces.
     inputs, bodies : list
-        Of all kernels: what :func:`inputs` and :func:`with_recomputed` return.
+        What :func:`inputs` and :func:`with_recomputed` return for all kernels.
 
     Examples
     --------

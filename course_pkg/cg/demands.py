@@ -1,4 +1,4 @@
-"""Demands on the methods, compared with what one run of ``course bench cg`` measured."""
+"""What one run of ``course bench cg`` must show: each demand on a method, compared with the measured value."""
 
 from course_pkg.bench import Measurement, matching
 from course_pkg.cg.outcome import SLACK

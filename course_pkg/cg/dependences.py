@@ -1,7 +1,6 @@
 """Which container has to wait for which: dependences, from what each container reads and writes.
 
-They are found by walking through the containers twice, so that dependences of one iteration on the one before appear,
-too.
+The containers are walked through twice, so that dependences of one iteration on the one before are found, too.
 """
 
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ class Edge:
     """A dependence: ``target`` has to wait for ``source``, because of the field or scalar ``name``.
 
     ``kind`` is ``"flow"`` (written, then read), ``"anti"`` (read, then overwritten) or ``"output"`` (written twice). If
-    ``carried`` is true, the edge leads to the next iteration. ``neighbours`` is true if the one that reads the field
-    reads it at all points of the stencil.
+    ``carried`` is true, the edge leads to the next iteration. ``neighbours`` is true if the container
+    that reads the field reads it at all points of the stencil.
 
     Examples
     --------
@@ -33,7 +32,7 @@ class Edge:
 
 
 def dependences(containers) -> tuple[Edge, ...]:
-    """Return the dependences between containers that are repeated in this order; those of fields come first.
+    """Return the dependences between containers that run in this order, again and again. Fields come before scalars.
 
     Examples
     --------
@@ -68,7 +67,7 @@ def _dependences_of(name, containers, scalar):
             readers.append(position)
         if name in container.leaves(scalar=scalar):
             for reader in readers:
-                # a container that overwrites what it reads need not wait: each thread reads its point, then writes it
+                # a container that overwrites its input need not wait: each thread reads its point before it writes it
                 if reader != position:
                     add(reader, position, "anti", reader)
             if writer is not None:

@@ -18,7 +18,7 @@ def facts(
     ----------
     chosen : Plan
     machine : Machine
-        Its T_peak, measured or from the datasheet, predicts the time: bytes / T_peak.
+        The predicted time is bytes / T_peak; its T_peak is measured or comes from the datasheet.
     edges : sequence of int
         Grids of edge³ points.
 

@@ -2,8 +2,8 @@
 
 A kernel reads a field once, however many of its containers read it. A value that it computes and needs again at the
 same point stays in a register. A field that no later kernel reads is not stored, unless it is a result of the program.
-A stencil cannot take its neighbours' values from the registers of other threads, so it computes them again at each of
-its points.
+A stencil cannot take its neighbours' values from the registers of other threads. So if they are not in memory, a thread
+computes them again at each point of its stencil.
 """
 
 from dataclasses import dataclass, replace
@@ -58,7 +58,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Plan:
-    """A program cut into kernels, and the reasons why it cannot run, if any; made by :func:`plan`.
+    """A program cut into kernels, and the reasons, if any, why it cannot run. :func:`plan` makes it.
 
     Examples
     --------
@@ -82,9 +82,9 @@ class Plan:
 
     @property
     def passes(self) -> tuple[float, float]:
-        """Fields read and fields written in an iteration, if neighbours come from a cache.
+        """Number of fields read, and of fields written, in an iteration, if neighbours come from a cache.
 
-        If the program's loop does several iterations, their mean.
+        If one trip through the program's loop does several iterations, these are means over them.
         """
         reads, writes = sum(len(k.reads) for k in self.kernels), sum(len(k.writes) for k in self.kernels)
         turns = self.program.iterations
@@ -115,7 +115,7 @@ class Plan:
         return {f: (f"{f}1", f"{f}2") if f in swapped else (f,) for f in names}
 
     def alone(self, kernel: int) -> "Plan":
-        """Return a plan of one of the kernels, for its cost."""
+        """Return a plan with one of the kernels only; its cost is that of the kernel."""
         return replace(self, kernels=(self.kernels[kernel],))
 
     # ---- for pictures of the plan
@@ -127,7 +127,7 @@ class Plan:
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        """Their dependences."""
+        """Dependences between the containers."""
         return dependences(self.containers)
 
     @property
@@ -181,7 +181,7 @@ def plan(program: Program, groups, *, recompute=(), in_place: bool = False) -> P
     groups, recompute = _checked(program, groups, recompute)
     refusals = legality.out_of_order(program, groups)
     refusals += legality.recomputed_in_vain(program, groups, recompute)
-    # a carried field depends on itself, so computing it again, which is refused above, would never end
+    # a carried field depends on itself: computing it again would never end; such fields are refused above
     recompute = [f for f in recompute if f not in program.carried + program.results]
     times = {}  # how often each field has been computed so far
     bodies = [dataflow.with_recomputed(program, group, recompute, times) for group in groups]
@@ -261,7 +261,7 @@ _TWO_TURNS = deferred_x()
 DEFERRED_X = plan(
     _TWO_TURNS, cut(_TWO_TURNS, ["updateR 1", "updateP 2", "updateXandR 2"]), recompute=["s1", "s2"]
 )
-# plans that a planner offers: the variants, a step between them, and plans that show why something cannot run
+# plans that a planner offers: the variants, a step between two of them, and plans that cannot run, to show why
 CHOICES = {
     "baseline": BASELINE,
     "map in stencil": MAP_STENCIL_FUSED,

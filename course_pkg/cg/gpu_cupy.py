@@ -1,9 +1,9 @@
 """Conjugate gradient by CuPy: each container of an iteration is an operation of the library.
 
-``x += alpha * p`` would be two kernels with a temporary between them; as an element-wise kernel it is one. The scalars
-stay in GPU memory, where the next kernel reads them. Once per iteration the host reads them too, to decide whether to
-go on. Only then does it wait for the device. Arrays are CuPy's, in GPU memory. The numbers beside the lines are the
-steps that ``reference.py`` explains.
+As ``x += alpha * p``, an update would take two kernels and a temporary array; as an element-wise kernel, it takes one
+kernel. The scalars stay in GPU memory, where the next kernel reads them. Once per iteration the host reads them too, to
+decide whether to go on. Only then does it wait for the device. Arrays are CuPy's, in GPU memory. The numbers beside the
+lines are the steps that ``reference.py`` explains.
 """
 
 from math import sqrt
@@ -38,7 +38,7 @@ _update_x_and_r = cp.ElementwiseKernel(
     "update_x_and_r",
 )
 
-# a quotient of 0, if the divisor is not positive or infinite, leaves x unchanged until the host sees the divisor
+# if the divisor is not positive, or is infinite, the quotient is 0: x does not change until the host sees the divisor
 _quotient = cp.ElementwiseKernel("float64 a, float64 b", "float64 out", "out = b > 0 ? a / b : 0", "quotient")
 
 # row by row, because one sum over all elements would run in a single block
@@ -60,7 +60,7 @@ def matvec(p, s):
 
 
 def dot(a, b, out):
-    """Compute ``out[0] = <a, b>`` in float64: by cuBLAS for double precision, by two reductions for single.
+    """Compute ``out[0] = <a, b>`` in float64: float64 fields by cuBLAS, float32 fields by two reductions.
 
     Examples
     --------
@@ -75,12 +75,12 @@ def dot(a, b, out):
 
 
 def cg_baseline(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
-    """Solve ``A x = b``, A the 7-point Laplacian, with 14 reads and writes per point and iteration.
+    """Solve ``A x = b``, A the 7-point Laplacian; each iteration makes 14 reads and writes per point.
 
     Parameters
     ----------
     b, x0 : cupy.ndarray, shape (nz, ny, nx)
-        Right-hand side and first guess (zero when it is left out), left as they are; GPU memory.
+        Right-hand side and first guess (zero when it is left out), in GPU memory. They are not changed.
     rtol, atol : float
         Stop when ``‖b - A x‖ ≤ max(rtol ‖b‖, atol)``.
     maxiter : int, optional

@@ -1,4 +1,4 @@
-"""Measure two iterations in the middle of a solve by conjugate gradient, which one CUDA graph launches on a GPU."""
+"""Measure two iterations in the middle of a solve by conjugate gradient; on a GPU, one CUDA graph launches them."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ MOST_FIELDS = 8  # no method needs more fields
 
 
 def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 10) -> list[Measurement]:
-    """Measure two iterations of methods with edge³ unknowns on this machine's GPU, in the same way as the records.
+    """Measure two iterations of each method with edge³ unknowns on this machine's GPU, in the same way as the records.
 
     Raises
     ------
@@ -42,9 +42,9 @@ def on_this_gpu(*variants: Variant, edge: int = min(PUBLISHED), samples: int = 1
 
 
 def two_iterations(variant: Variant, b, residual: Callable[..., float], *, samples: int = 20) -> Measurement:
-    """Measure two iterations in the middle of a solve; ``iterations`` in its parameters shows that it is not a solve.
+    """Measure two iterations in the middle of a solve. The parameter ``iterations`` tells it from a whole solve.
 
-    Of ``cg_mixed``, they are all that are one CUDA graph, with the kernels of an update, which return at once.
+    For ``cg_mixed``, measure all iterations of one CUDA graph; its update kernels are launched, and return at once.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def two_iterations(variant: Variant, b, residual: Callable[..., float], *, sampl
     """
     from course_pkg.cg import gpu_numba
 
-    # no residual meets this tolerance: iterations after the solver has stopped would take no time
+    # no residual meets this tolerance, so the solver does not stop: iterations of a stopped solver would take no time
     solver = gpu_numba.endless(variant.name, b, rtol=NEVER)
     some, iterations = solver.graph(), solver.QUEUED
 

@@ -23,7 +23,7 @@ class Refusal:
 
 
 def out_of_order(program, groups) -> list[Refusal]:
-    """Refuse containers that run before what they depend on in the same iteration.
+    """Refuse each container that runs before a container of the same iteration on which it depends.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def race(kernel, containers, field) -> Refusal:
 
 
 def recomputed_in_vain(program, groups, recompute) -> list[Refusal]:
-    """Refuse to compute fields again that have to be stored, or whose recomputation would be useless or wrong.
+    """Refuse to recompute a field that has to be stored, or whose recomputation would be useless or wrong.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def recomputed_in_vain(program, groups, recompute) -> list[Refusal]:
 
 
 def _idle(producer, field, readers, groups, recompute):
-    """Refuse a container whose result is neither stored nor read in its kernel."""
+    """Refuse a container whose result is not stored, and not read in its own kernel."""
     home = _kernel_of(producer.name, groups)
     if set(producer.writes) <= set(recompute) and not any(_kernel_of(r, groups) == home for r in readers):
         why = f"{field} is not stored, and no container in the kernel of {producer.name} reads it: useless work. Put "
@@ -146,7 +146,7 @@ def _idle(producer, field, readers, groups, recompute):
 
 
 def _changed(program, producer, field, readers, groups):
-    """Refuse to compute a field again from a field that has been overwritten in the meantime."""
+    """Refuse to recompute a field from another field that has been overwritten in the meantime."""
     order = [name for group in groups for name in group]
     takes = (*producer.uses(scalar=False), *producer.needs)
     return [

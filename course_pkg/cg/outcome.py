@@ -29,9 +29,9 @@ def finish(x, norms, target: float, true: float, trouble: Stop | None = None, ex
     Parameters
     ----------
     x : array
-        The solution, wherever it lives.
+        The solution, in host or GPU memory.
     norms : sequence of float
-        Norms of the residual that step 6 updates: before the first iteration, and after each.
+        Norms of the residual that step 6 updates: one before the first iteration, then one after each iteration.
     target : float
         The norm to reach.
     true : float
@@ -55,7 +55,7 @@ def finish(x, norms, target: float, true: float, trouble: Stop | None = None, ex
 
 
 def outcome(updated: float, true: float, target: float, iterations: int) -> Stop:
-    """Return how a method ended that could have gone on: converged, not yet, stagnated or overflowed.
+    """Return how a method ended that was not forced to stop: converged, out of iterations, stagnated or overflowed.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Conjugate gradient in two precisions as programs: every field has a width, and so the costs follow.
+"""Conjugate gradient in two precisions as programs. Every field has a width in bytes, from which the costs follow.
 
-``MIXED`` is an iteration: it adds to y, the part of x since the last update. ``UPDATE`` is a reliable update
-(``updates.py``), of which a solve needs one for each digit or so.
+``MIXED`` is an iteration; it adds to y, which is what x has gained since the last update. ``UPDATE`` is a reliable
+update (``updates.py``); a solve needs about one for each digit.
 """
 
 from dataclasses import replace

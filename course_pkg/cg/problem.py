@@ -12,7 +12,7 @@ from course_pkg.stencil import reference
 PUBLISHED = {
     250: 514,
     1000: 2101,
-}  # edge of the cube: iterations to a relative residual of 1e-6, from the s-step paper
+}  # edge of the cube: number of iterations to a relative residual of 1e-6, as the s-step paper publishes it
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class PoissonProblem:
     def matrix(self) -> csr_array:
         """Return A in compressed rows (CSR), in the dtype of b and with indices of 32 bits; host memory.
 
-        Points are numbered along x, then y, then z. Only the shape and the dtype of b matter. There are nearly 7
-        entries per point, each of 12 bytes in float64. Planes are made one by one, so little other memory is needed.
+        Points are numbered along x, then y, then z. Of b, only the shape and the dtype matter. There are nearly 7
+        entries per point, of 12 bytes each in float64. Planes are made one by one, so little further memory is needed.
 
         Raises
         ------

@@ -1,8 +1,8 @@
-"""A program as a graph: containers in order, and the dependences that follow from what each of them reads and writes.
+"""A program as a graph: containers in order, and the dependences that follow from what each one reads and writes.
 
 A *container* is one operation on every point of the grid: a map, a stencil or a reduction. A *program* is a list of
-containers that is repeated in every iteration. Its dependences are not listed: for each field, they follow from which
-container wrote it last before another one reads it. In conjugate gradient, the containers are steps 9, 2, 3, 5 with 6,
+containers that is repeated in every iteration. Its dependences are not listed: if a container reads a field, it
+depends on the container that wrote the field last. In conjugate gradient, the containers are steps 9, 2, 3, 5 with 6,
 and 8 of ``cg/reference.py``.
 """
 
@@ -34,9 +34,9 @@ class Container:
     neighbours : tuple of str
         Fields read at all points of the stencil, the centre included.
     writes : tuple of str
-        Fields written, at the point.
+        Fields written at the point.
     needs, makes : tuple of str
-        Scalars; only a reduction makes one.
+        Scalars that it reads and computes; only a reduction makes one.
     coefficient : str
         The scalar that each thread computes itself from the scalars that the container needs.
     multiplications, flops : int
@@ -90,11 +90,11 @@ class Container:
             )
 
     def uses(self, *, scalar: bool) -> tuple[str, ...]:
-        """Return the fields, or the scalars, that it reads."""
+        """Return the scalars that the container reads if ``scalar`` is true, otherwise the fields."""
         return self.needs if scalar else tuple(dict.fromkeys(self.reads + self.neighbours))
 
     def leaves(self, *, scalar: bool) -> tuple[str, ...]:
-        """Return the fields, or the scalars, that it writes."""
+        """Return the scalars that the container writes if ``scalar`` is true, otherwise the fields."""
         return self.makes if scalar else self.writes
 
 
@@ -113,7 +113,7 @@ class Program:
     iterations : int
         Number of iterations of the method in one trip through the loop.
     widths : dict of str to int
-        Bytes of a number of a field; fields without a width have the dtype that is asked for.
+        Bytes of one element of a field; a field without a width has the dtype that the caller asks for.
 
     Examples
     --------
@@ -166,14 +166,14 @@ class Program:
 
     @property
     def carried(self) -> tuple[str, ...]:
-        """Fields and scalars that one iteration leaves for the next to read."""
+        """Fields and scalars that one iteration writes and the next one reads."""
         return tuple(dict.fromkeys(e.name for e in self.edges if e.kind == "flow" and e.carried))
 
 
 def conjugate_gradient(points: int = POINTS) -> Program:
     """Return the fusion document's iteration of conjugate gradient, with a stencil of ``points`` points.
 
-    ``delta`` is <r, r>. Beta also needs delta of the iteration before; no container computes this one.
+    ``delta`` is <r, r>. Beta also needs delta of the iteration before, which no container of this iteration computes.
 
     Examples
     --------
@@ -209,10 +209,10 @@ def conjugate_gradient(points: int = POINTS) -> Program:
 
 
 def deferred_x(points: int = POINTS) -> Program:
-    """Return two iterations of conjugate gradient; only the second updates x, by both search directions.
+    """Return two iterations of conjugate gradient; only the second updates x, along both search directions.
 
-    So there are two search directions, and two of each scalar, which alternate. There are also two fields s, because
-    each is computed again.
+    So there are two search directions, and two of each scalar; iterations use them in turn. There are also two fields
+    s, because each is recomputed.
 
     Examples
     --------

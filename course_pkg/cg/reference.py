@@ -15,8 +15,8 @@ step  formula                     when
 6     r = r - alpha s             each iteration
 7     z = M r                     each iteration
 8     delta = <r, z>              each iteration; all threads wait for this sum
-9     beta = delta / delta_old,   each iteration; the other files begin the next
-      p = z + beta p              iteration with it, from p = 0 and beta = 0
+9     beta = delta / delta_old,   each iteration; in the other files, it begins the
+      p = z + beta p              next iteration, and p and beta start at 0
 ====  ==========================  ===================================================
 
 The method is Algorithm 9.1 (without a preconditioner, Algorithm 6.18) of Y. Saad, Iterative Methods for Sparse Linear
@@ -44,8 +44,8 @@ def cg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=Non
     Parameters
     ----------
     A : matrix or callable
-        Symmetric and positive definite; ``A @ x``, or ``A(x)`` for a function. An operator whose vectors are divided
-        among ranks has ``A.vectors``, from which the dot products then come.
+        Symmetric and positive definite; ``A @ x``, or ``A(x)`` for a function. If the vectors are divided among
+        ranks, ``A.vectors`` computes the dot products.
     b, x0 : ndarray
         Right-hand side and first guess (zero when it is left out), of one shape; host memory.
     rtol, atol : float

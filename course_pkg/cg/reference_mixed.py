@@ -1,8 +1,8 @@
-"""Conjugate gradient in two precisions, in plain NumPy: the other files' methods ``cg_mixed`` are compared with it.
+"""Conjugate gradient in two precisions, in plain NumPy: the tests compare every other ``cg_mixed`` with it.
 
-What an iteration reads and writes, r, p and y, is stored in single precision, so it moves half the bytes. Each number
-is computed in double precision and then rounded. The numbers beside the lines are the steps that ``reference.py``
-explains; when and how the true residual is computed again, ``updates.py``.
+The fields that an iteration reads and writes, r, p and y, are stored in single precision, which halves the bytes. Each
+number is computed in double precision and then rounded. The numbers beside the lines are the steps that
+``reference.py`` explains. ``updates.py`` explains when and how the true residual is computed.
 """
 
 from math import sqrt
@@ -29,7 +29,7 @@ def cg_mixed(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     Parameters
     ----------
     A : matrix or callable
-        Symmetric and positive definite; ``A @ x``, or ``A(x)`` for a function. It is applied to float64.
+        Symmetric and positive definite; ``A @ x``, or ``A(x)`` for a function. It gets vectors in float64.
     b, x0 : ndarray, float64
         Right-hand side and first guess (zero when it is left out), of one shape; host memory.
     rtol, atol, maxiter, callback
@@ -48,7 +48,7 @@ def cg_mixed(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
 
     Notes
     -----
-    Each iteration takes one product with A and two dot products, each update one more product and dot product.
+    Each iteration takes one product with A and two dot products. Each update takes one more of both.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def cg_mixed(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None)
     true = b - multiply(x)
     norms, trouble = [sqrt(squared(true))], None
     check_norm(norms[0], "x0")
-    scale = np.float64(scale_of(norms[0], b.size))  # of this type, so that scale * y is float64
+    scale = np.float64(scale_of(norms[0], b.size))  # np.float64, so that scale * y is float64
     r = (true / scale).astype(SINGLE)  # 1
     y, p = np.zeros_like(r), np.zeros_like(r)
     delta, beta = (norms[0] / scale) ** 2, 0.0

@@ -1,8 +1,8 @@
-"""Conjugate gradient by libraries: SciPy on a CPU, CuPy and JAX on a GPU; with a sparse matrix, or with a stencil.
+"""Conjugate gradient by other libraries: SciPy on a CPU, CuPy and JAX on a GPU; with a sparse matrix or a stencil.
 
 Each function returns a ``Rival`` for one right-hand side, which starts from x = 0. ``call(maxiter, rtol=0.0)`` runs the
-method until ``‖r‖ ≤ rtol ‖b‖``, or for ``maxiter`` iterations; with ``rtol=0.0`` it always does all of them. JAX and
-CuPy are optional; ``course bench cg`` measures those that are installed.
+method until ``‖r‖ ≤ rtol ‖b‖``, for at most ``maxiter`` iterations; with ``rtol=0.0`` it always does all of them. JAX
+and CuPy are optional; ``course bench cg`` measures those that are installed.
 """
 
 import os
@@ -57,7 +57,7 @@ def _cupyx(A, b) -> Rival:
 
     from course_pkg.cg.gpu_cupy import cp
 
-    tolerance = "rtol" if "rtol" in inspect.signature(cg).parameters else "tol"  # before CuPy 14
+    tolerance = "rtol" if "rtol" in inspect.signature(cg).parameters else "tol"  # "tol" before CuPy 14
     last = []
 
     def call(maxiter, rtol=0.0):
@@ -70,7 +70,7 @@ def _cupyx(A, b) -> Rival:
 def jax_slices(b) -> Rival:
     """Return ``jax.scipy.sparse.linalg.cg`` with shifted slices of a padded array instead of a matrix.
 
-    ``b`` is a CuPy array and is not copied. The first call with given ``maxiter`` and ``rtol`` compiles.
+    ``b`` is a CuPy array and is not copied. The first call with a pair of ``maxiter`` and ``rtol`` compiles.
     """
     os.environ.setdefault(
         "XLA_PYTHON_CLIENT_PREALLOCATE", "false"

@@ -1,6 +1,6 @@
 """What ``course bench cg`` measures: iterations of conjugate gradient on Poisson's problem, ours and the libraries'.
 
-A call does a fixed number of iterations from x = 0, together with all that a solver does before and after them.
+Each timed call does a fixed number of iterations from x = 0, and all that the solver does before and after them.
 """
 
 from collections.abc import Iterator
@@ -38,12 +38,12 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def _in_turns(shape, samples) -> Iterator[Measurement]:
-    """Yield our methods, SciPy's, and triads of as many numbers; their samples are taken in turn."""
+    """Yield our methods, SciPy's, and a triad on as many numbers; samples of all of them are taken in turn."""
     problem = PoissonProblem.ones(shape)
     expected = reference.cg(problem.matvec, problem.b, rtol=NEVER, maxiter=ITERATIONS).x
     found = {}  # the last x of each method
     ours = [v for v in (*METHODS, MIXED) if CPU in v.libraries]
-    close = {MIXED.by(CPU): 1e-5}  # before it converges, x has the digits of r and p
+    close = {MIXED.by(CPU): 1e-5}  # before the method converges, x is only as accurate as r and p
     theirs = [v for v in VARIANTS if SCIPY in v.rivals]
     triad, fns, costs = STREAMS["triad"].by(CPU), {}, {}
     for v in ours:

@@ -1,6 +1,7 @@
 """What ``course bench cg`` measures on a GPU: solves to a tolerance, single iterations, and other libraries' methods.
 
-The right-hand side is 1 everywhere and x starts from zero, as in the s-step paper, which publishes the iterations.
+The right-hand side is 1 everywhere and x starts from zero, as in the s-step paper. The paper publishes the number
+of iterations.
 """
 
 from collections.abc import Iterator
@@ -75,7 +76,7 @@ def _copy(edge) -> Measurement:
 
 
 def _solve(variant, edge, samples) -> Measurement:
-    """Measure a whole solve, from b to a confirmed x, host and graphs included; it has a parameter ``rtol``."""
+    """Measure a whole solve, from b to a confirmed x, with the host's work and graphs; it has a parameter ``rtol``."""
     found, b, method = {}, _b(edge), variant.function(CUDA)
 
     def call(b):

@@ -1,7 +1,7 @@
-"""Kernels of conjugate gradient on grids larger than any cache, to compare the bytes that move with those that must.
+"""Kernels of conjugate gradient on grids larger than any cache, to compare the bytes that move with the cost.
 
-Counters of L1 do not show what the L2 cache saves, so only such launches can confirm the numbers of ``cost.py``. The
-results are not used, and the memory is not initialised.
+Counters of L1 do not show what the L2 cache saves, so only counters of memory on large grids can confirm the numbers of
+``cost.py``. The results are not used, and the memory is not initialised.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """Reliable updates: when conjugate gradient in two precisions replaces its residual by the true one, and when it stops.
 
-The iterations keep r, p and y, the part of x since the last update, in single precision; x, b and all sums are double.
+The iterations keep r, p and y in single precision; x, b and all sums are double. y is what x has gained since the last
+update.
 An update adds y to x, computes the true residual b - A x in double precision, and rounds it to r. The search direction
 is kept: beta is computed from the norm of the true residual. Starting again from p = r would lose what the method has
 learned, and takes nearly twice as many iterations (decision 14).
@@ -16,12 +17,10 @@ import numpy as np
 from course_pkg.cg.outcome import Stop
 from course_pkg.core import CourseError, Status
 
-DROP = 0.1  # update when the norm has fallen by this factor since the largest one after the last update
-EVERY = (
-    2  # iterations between two looks at the norm: on a GPU, two fields p are back in their places after two
-)
-TRUSTED = 1.1  # start again from p = r if the true r·r is more than so many times the updated one
-MOST_IDLE = 3  # updates in a row that may pass without a new least true residual
+DROP = 0.1  # update when the norm is at most this share of the largest norm since the last update
+EVERY = 2  # iterations between two checks of the norm: on a GPU, two fields p are then back in their places
+TRUSTED = 1.1  # start again from p = r if the true r·r is more than 1.1 times the updated one
+MOST_IDLE = 3  # stop after so many updates in a row without a new least true residual
 SINGLE = np.float32
 
 
@@ -44,7 +43,7 @@ def check_double(b) -> None:
 def scale_of(norm: float, points: int) -> float:
     """Return the power of two next to the root mean square of a residual; r and y are stored divided by it.
 
-    So neither very small nor very large b leave the range of single precision. A power of two rounds nothing.
+    So neither a very small nor a very large b leaves the range of float32. Dividing by a power of two is exact.
 
     Examples
     --------
@@ -57,9 +56,10 @@ def scale_of(norm: float, points: int) -> float:
 
 
 def kept(beta: float, true: float, updated: float) -> float:
-    """Return beta after an update, from beta before it and r·r: of the true residual, and as it was updated.
+    """Return beta after an update, from beta before it and two values of r·r.
 
-    Far from the true residual, the directions are not conjugate either, and the method starts again from p = r.
+    ``true`` is r·r of the true residual, and ``updated`` is r·r of the residual that step 6 had updated. If the two
+    differ much, the directions are not conjugate either; then beta is 0, and the method starts again from p = r.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def stagnated(norm: float, target: float) -> Stop:
 
 
 class Updates:
-    """The norms since the last update, and the least true one, for methods whose loop runs on the host.
+    """The largest norm since the last update, and the least true norm, for methods whose loop runs on the host.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Updates:
         return iteration % EVERY == 0 and norm <= max(self.target, DROP * self.largest)
 
     def note(self, norm: float) -> Stop | None:
-        """Take the norm of an update's true residual; return why the method cannot go on, if it cannot."""
+        """Take the norm of an update's true residual; return why the method has to stop, or None if it can go on."""
         self.done, self.largest = self.done + 1, norm
         self.idle = 0 if norm < self.least else self.idle + 1
         self.least, self.converged = min(norm, self.least), norm <= self.target

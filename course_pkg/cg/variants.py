@@ -112,5 +112,5 @@ VARIANTS = Variants(
     _rival("slices", "JAX's method with slices of a padded array", unknown, jax="jax_slices"),
 )
 MIXED = VARIANTS["cg_mixed"]
-# those of one precision, which differ only in what shares a kernel
+# methods of one precision; they differ only in which containers share a kernel
 METHODS = tuple(v for v in VARIANTS if isinstance(v, Method))

@@ -1,6 +1,6 @@
-"""Setting up preconditioners on the host: one function for each, which takes a matrix.
+"""Set up preconditioners on the host: each function takes a matrix and returns one kind of preconditioner.
 
-Why each is positive definite is explained in ``preconditioners.py``.
+``preconditioners.py`` explains why each of them is positive definite.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from course_pkg.spmv.formats import Csr
 
 
 def identity(A) -> Identity:
-    """Return no preconditioner, for the unknowns of A.
+    """Return the identity as a preconditioner for A: it does nothing.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def identity(A) -> Identity:
 
 
 def jacobi(A) -> Diagonal:
-    """Return the division by A's diagonal.
+    """Return the Jacobi preconditioner, which divides by A's diagonal.
 
     Raises
     ------
@@ -41,7 +41,9 @@ def jacobi(A) -> Diagonal:
 
 
 def l1_jacobi(A) -> Diagonal:
-    """Return the division by the sum of absolute values of each row: ``D - A`` is then positive semidefinite.
+    """Return the ℓ1-Jacobi preconditioner, which divides by D, the sums of absolute values of the rows.
+
+    With this D, ``D - A`` is positive semidefinite.
 
     Examples
     --------
@@ -58,7 +60,7 @@ def chebyshev(A, degree: int = 3, ratio: float = 30.0) -> Polynomial:
     ----------
     A : scipy.sparse.csr_array
     degree : int
-        Number of products with A; 0 is Jacobi with a factor.
+        Number of products with A; with 0, the result is Jacobi's method times a factor.
     ratio : float
         The polynomial is best for eigenvalues from hi / ratio to hi, where hi is Gershgorin's bound.
 
@@ -84,15 +86,15 @@ def chebyshev(A, degree: int = 3, ratio: float = 30.0) -> Polynomial:
 def amg(
     A, aggregation="pairwise", smoothed=True, smoother="jacobi", sweeps=1, max_coarse=200, most_levels=20
 ) -> Multigrid:
-    """Return a V-cycle of algebraic multigrid; PyAMG finds the aggregates.
+    """Return a V-cycle of algebraic multigrid. PyAMG finds the aggregates.
 
     Parameters
     ----------
     A : scipy.sparse.csr_array
         Symmetric and positive definite.
     aggregation : str
-        ``"pairwise"``: pairs of pairs of pairs, 8 points; ``"standard"``: a point and its neighbours, which is faster
-        to set up and has fewer nonzeros, but needs more iterations.
+        ``"pairwise"``: an aggregate has 8 points, as pairs of pairs of pairs. ``"standard"``: an aggregate is a point
+        and its neighbours, which is faster to set up and has fewer nonzeros, but needs more iterations.
     smoothed : bool
         Whether prolongation is smoothed by a step of Jacobi's method.
     smoother : str
@@ -100,7 +102,7 @@ def amg(
     sweeps : int
         Steps of the smoother before and after each correction.
     max_coarse : int
-        Most unknowns of the coarsest level, whose inverse is stored.
+        Largest number of unknowns of the coarsest level; the inverse of its matrix is stored.
 
     Raises
     ------
@@ -138,9 +140,9 @@ def amg(
 
 
 def check_spd(A):
-    """Return A; raise unless it is a square matrix in compressed rows, symmetric, with a positive diagonal.
+    """Return A; raise unless it is a symmetric matrix in compressed rows (CSR) with a positive diagonal.
 
-    That it is positive definite is not checked: it would take as long as solving.
+    The function does not check that A is positive definite, which would take as long as solving the system.
 
     Examples
     --------
@@ -166,7 +168,7 @@ def check_spd(A):
 
 
 def _asymmetry(A) -> float:
-    """Return the largest difference of A from its transpose; no third matrix if both have the same places."""
+    """Return ``max |A - Aᵀ|``. If A and Aᵀ have nonzeros at the same places, no third matrix is made."""
     T = A.T.tocsr()
     T.sort_indices()
     if np.array_equal(T.indptr, A.indptr) and np.array_equal(T.indices, A.indices):
@@ -191,7 +193,7 @@ _AGGREGATIONS = {"standard": _standard, "pairwise": _pairwise}
 
 
 def _prolongation(A, aggregates, smoothed) -> csr_array:
-    """Return ones for each aggregate, smoothed by ``I - omega D⁻¹ A`` if asked for."""
+    """Return the prolongation: ones for each aggregate, multiplied by ``I - omega D⁻¹ A`` if ``smoothed``."""
     T = csr_array(aggregates.astype(np.float64))
     if smoothed:
         T = csr_array(T - _scaled_rows(csr_array(A @ T), _omega(A) / A.diagonal()))
@@ -200,7 +202,7 @@ def _prolongation(A, aggregates, smoothed) -> csr_array:
 
 
 def _omega(A) -> float:
-    """Return 4/3 over a bound of the eigenvalues of ``D⁻¹ A``: below 2 over the largest one, as convergence needs."""
+    """Return 4/3 divided by an upper bound of the eigenvalues of ``D⁻¹ A``: small enough for Jacobi to converge."""
     return 4 / 3 / float(np.max(_row_sums(A) / A.diagonal()))
 
 
@@ -215,7 +217,7 @@ def _scaled_rows(A, by) -> csr_array:
 
 
 def _shifted(A, d, dtype=None) -> Csr:
-    """Return ``A - diag(d)`` with the places of A; A has every diagonal element."""
+    """Return ``A - diag(d)`` with the sparsity pattern of A; A must store every diagonal element."""
     row_of = np.repeat(np.arange(A.shape[0], dtype=A.indices.dtype), np.diff(A.indptr))
     diagonal = A.indices == row_of
     del row_of
@@ -234,7 +236,7 @@ def _csr(A, dtype) -> Csr:
 
 
 def _inverse(A) -> np.ndarray:
-    """Return the inverse of the coarsest matrix, exactly symmetric."""
+    """Return the inverse of the coarsest matrix, made exactly symmetric."""
     try:
         L = np.linalg.inv(np.linalg.cholesky(A))
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""Launches of every kernel of this topic, at sizes that fill the blocks and at others; products are spmv's cases."""
+"""Test launches of every kernel of this topic, at sizes that fill the blocks and at others, except spmv's products."""
 
 import numpy as np
 

@@ -11,11 +11,11 @@ HELD = {
     Polynomial: "d",
     Identity: "",
     Multigrid: "",
-}  # an array that tells memory and precision
+}  # the name of an array that shows the memory space and precision of a preconditioner
 
 
 def check_apply(M, r, out, kind, *, device: bool) -> None:
-    """Check a preconditioner, r and out: the kind, one memory space, length and precision, and memory of out's own.
+    """Check that M is of class ``kind``, that M, r and out fit together, and that out shares no memory with r.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def check_apply(M, r, out, kind, *, device: bool) -> None:
 
 
 def check_aligned(**vectors) -> None:
-    """Check that vectors begin at a multiple of two numbers, which kernels load together.
+    """Check that each vector's address is a multiple of the size of two numbers, because kernels load two at once.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Bytes and flops of applying each preconditioner: the products of ``spmv/cost.py``, and the maps between them.
 
-``nnz`` counts what is stored of E, which has a diagonal of its own. Each array is read once in each sweep.
+``nnz`` is the number of stored entries of E, including its diagonal. Each sweep reads each of its arrays once.
 """
 
 from dataclasses import replace
@@ -95,7 +95,7 @@ def diagonal(n, dtype="float64") -> Cost:
 
 
 def chebyshev(n, nnz, degree=3, dtype="float64") -> Cost:
-    """Cost of a polynomial of this degree: for each degree, a step of Jacobi's method and a map.
+    """Cost of a polynomial of this degree: ``degree`` times a step of Jacobi's method and a map.
 
     Examples
     --------
@@ -123,8 +123,8 @@ def vcycle(n, nnz, levels=(), sweeps=1, dtype="float64") -> Cost:
 
     Notes
     -----
-    A level takes 2 sweeps steps of Jacobi's method (the first of them is a division, and one gives the residual), two
-    products with prolongation and restriction, and three maps.
+    A level takes ``2 sweeps`` products for steps of Jacobi's method, including the step that gives the residual; one
+    product with the prolongation, and one with the restriction; and three maps. The first step is one of the maps.
 
     Examples
     --------
@@ -143,5 +143,5 @@ def vcycle(n, nnz, levels=(), sweeps=1, dtype="float64") -> Cost:
 
 
 def _plain(cost: Cost) -> Cost:
-    """Return a cost without the fields of its problem: those of a whole cycle are not the sum of its steps'."""
+    """Return a cost without the fields of its problem, because the fields of a cycle are not the sum over its steps."""
     return Cost(cost.bytes_read, cost.bytes_written, cost.flops)

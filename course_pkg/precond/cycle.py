@@ -1,4 +1,4 @@
-"""Applying a preconditioner, written once for all libraries: the order of products and maps.
+"""How to apply each preconditioner: the order of products and maps, written once for all libraries.
 
 ``tools`` is a module with
 
@@ -10,8 +10,8 @@
     advance(y, a, b, p, x)          p = a (y - x) + b p, then x = x + p
     empty(n, like)                  a new vector in the memory space and precision of ``like``
 
-If y is the step of Jacobi's method after x, then ``d (y - x)`` is the residual ``r - A x``. So a level needs only the
-matrix of its smoother, not A as well.
+If one step of Jacobi's method takes x to y, then ``d (y - x)`` is the residual ``r - A x``. So a level needs only the
+matrix of its smoother, and not A as well.
 """
 
 from course_pkg.core import CourseError
@@ -92,7 +92,7 @@ def _descend(tools, M, depth, r, out):
 
 
 def _sweeps(tools, system, x, y, times):
-    """Return the vector with so many steps after x, and the other vector."""
+    """Do ``times`` Jacobi steps from x; return the vector that holds the result, then the other vector."""
     for _ in range(times):
         tools.jacobi_plain(system, x, y)
         x, y = y, x
@@ -100,7 +100,7 @@ def _sweeps(tools, system, x, y, times):
 
 
 def apply(module, M, r, out) -> None:
-    """Compute ``out = B⁻¹ r`` by the function of a module that belongs to the kind of M.
+    """Compute ``out = B⁻¹ r`` by the module's function for the class of M.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def apply(module, M, r, out) -> None:
     Raises
     ------
     CourseError
-        If M is no preconditioner, or an argument does not fit.
+        If M is not a preconditioner, or an argument does not fit.
 
     Examples
     --------

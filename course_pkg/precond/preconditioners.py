@@ -1,19 +1,19 @@
 """Preconditioners as plain arrays, set up by ``build.py``: each approximates ``A⁻¹`` by a positive definite operator.
 
-    Identity    nothing is done
+    Identity    copies r
     Diagonal    division by the diagonal (Jacobi), or by the sums of absolute values of the rows (ℓ1-Jacobi)
-    Polynomial  some steps of Chebyshev's method: a polynomial in A, for which A alone is needed
+    Polynomial  some steps of Chebyshev's method: a polynomial in A, scaled by its diagonal
     Multigrid   a V-cycle over coarser and coarser matrices, smoothed by steps of Jacobi's method
 
-Applying each is products of sparse matrices with vectors and nothing more: a step of Jacobi's method,
+To apply each takes only sparse matrix-vector products and maps. For example, a step of Jacobi's method,
 ``(b - E x) / d`` with ``A = E + diag(d)``, is one product with E that ends with a division (``spmv/jacobi.py``). The
 d of a smoother need not be A's diagonal: with ``d = diagonal / omega`` it is the weighted method.
 
 Why they are positive definite. Jacobi: d is positive. Chebyshev: ``1 - t p(t)`` is below 1 in absolute value on
 (0, hi], so the polynomial p is positive there, and hi is an upper bound of the eigenvalues by Gershgorin's circles.
-V-cycle: the same smoother before and after, with ``2 d - A`` positive definite, restriction the transpose of
-prolongation, and coarse matrices ``Pᵀ A P``. It is positive definite whenever the smoother converges: ℓ1-Jacobi always
-does, and the weighted one because omega is 4/3 over Gershgorin's bound.
+V-cycle: the smoother is the same before and after the correction, restriction is the transpose of prolongation, and
+coarse matrices are ``Pᵀ A P``. Such a cycle is positive definite if the smoother converges, that is, if ``2 d - A`` is
+positive definite. ℓ1-Jacobi always converges; the weighted one does because omega is 4/3 over Gershgorin's bound.
 
 Sources: A. H. Baker, R. D. Falgout, T. V. Kolev, U. M. Yang, Multigrid smoothers for ultraparallel computing, SIAM J.
 Sci. Comput. 33, 2011 (ℓ1-Jacobi); Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, 2003, Algorithm
@@ -166,7 +166,7 @@ class Multigrid(Preconditioner):
     ----------
     levels : tuple of Level
     inverse : Csr
-        The inverse of the coarsest matrix, a small matrix without zeros: so even there, a product is all.
+        The inverse of the coarsest matrix, a small matrix without zeros: on this level, one product solves exactly.
     sweeps : int
         Steps of the smoother before, and after, the correction.
 
@@ -190,7 +190,7 @@ class Multigrid(Preconditioner):
 
     @property
     def complexity(self) -> float:
-        """Operator complexity: nonzeros of all levels over those of the finest."""
+        """Operator complexity: the nonzeros of all levels divided by those of the finest."""
         counts = [level.E.nonzeros for level in self.levels] + [self.inverse.nonzeros]
         return sum(counts) / counts[0]
 

@@ -1,4 +1,4 @@
-"""Preconditioners in plain NumPy, as the books write them: the oracle of every other file of this topic.
+"""Preconditioners in plain NumPy, as textbooks write them: tests compare every other file of this topic with it.
 
 Shapes and dtypes, for every file of this topic:
 
@@ -9,7 +9,7 @@ r : array, shape (n,), float64 or float32, of the precision of M
 out : array, shape (n,), dtype of r
     Overwritten by ``B⁻¹ r``; shares no memory with r.
 
-Nothing here is fused: A and the residual are formed, where the other files have a step of Jacobi's method.
+Nothing here is fused: this file forms A and the residual where the other files do a step of Jacobi's method.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The vectors of a solve as whole arrays, and what one iteration does with them: for NumPy and for CuPy.
+"""The vectors of a solve as whole arrays, and the operations of an iteration on them, for NumPy and for CuPy.
 
 ``gpu_numba/work.py`` has the same class made of kernels. ``solver.py`` decides what is done when, and for all of them.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Seen(NamedTuple):
-    """What is known at x.
+    """Norms and sums at a point x.
 
     Attributes
     ----------
@@ -37,14 +37,14 @@ class Seen(NamedTuple):
 
 
 class Along(NamedTuple):
-    """What is known along a direction d.
+    """Slope, curvature and longest step along a direction d.
 
     Attributes
     ----------
     slope, curvature : float
         ``d·∇F`` and ``dᵀQd``.
     scale : float
-        ``Σ d_i² Σ_j|Q_ij|``, which no ``|dᵀQd|`` exceeds: what is small compared with it is rounding.
+        ``Σ d_i² Σ_j|Q_ij|``, an upper bound of ``|dᵀQd|``: a curvature that is tiny compared with it is rounding.
     most : float
         The longest step that keeps every x_i ≥ 0; infinite if no d_i is negative.
 
@@ -61,7 +61,7 @@ class Along(NamedTuple):
 
 
 class Arrays:
-    """x, Q⁺x and Q⁻x, which are carried along; a direction d, Q⁺d and Q⁻d.
+    """The state of a solve: x, Q⁺x and Q⁻x, which every step updates, and a direction d, Q⁺d and Q⁻d.
 
     Parameters
     ----------
@@ -105,15 +105,15 @@ class Arrays:
         return float(self.diagonal.min())
 
     def magnitude(self) -> float:
-        """``Σ x_i² Σ_j|Q_ij|``, which no ``|xᵀQx|`` exceeds."""
+        """``Σ x_i² Σ_j|Q_ij|``, an upper bound of ``|xᵀQx|``."""
         return float(self.xp.vdot(self.x * self.rows, self.x))
 
     def renew(self) -> None:
-        """Compute Q⁺x and Q⁻x from x: the sums that are carried along drift by rounding."""
+        """Compute Q⁺x and Q⁻x anew from x, because rounding errors add up in the sums that every step updates."""
         self.plus, self.minus = self._times(self.x)
 
     def settle(self) -> None:
-        """Let x be 0, which is the solution if h is 0."""
+        """Set x to 0, which is the solution if h is 0."""
         self.x = self.xp.zeros_like(self.x)
         self.renew()
 
@@ -128,13 +128,13 @@ class Arrays:
         return Seen(float(kkt), float(xp.abs(free).max()), *map(float, sums))
 
     def multiply(self) -> None:
-        """Do the update itself: x times the ratio."""
+        """Do a multiplicative update: multiply each x_i by its ratio."""
         above = self.h_minus + self.minus + self.shift * self.x
         self.x *= above / self._below()
         self.renew()
 
     def readmit(self) -> bool:
-        """Let zeros grow whose gradient is negative; F decreases, as ``rows`` bound ``|Q|``. Return if so."""
+        """Make each zero with a negative gradient positive, by a step so small that F falls; return if there is one."""
         lost = (self.x == 0) & (self.gradient < 0)
         if not bool(lost.any()):
             return False
@@ -143,7 +143,7 @@ class Arrays:
         return True
 
     def towards_update(self) -> None:
-        """Let d be the step of the update. An x_i too small to grow by a factor moves by a share of its gradient."""
+        """Set d to the step of the update. An x_i too small to grow by a factor moves by a share of its gradient."""
         xp = self.xp
         step = self.x / self._below()
         step = xp.where(self.gradient < 0, xp.maximum(step, self.least_step), step)
@@ -151,7 +151,7 @@ class Arrays:
         self._multiply_d()
 
     def towards_bound(self) -> bool:
-        """Let d take those x_i to 0 for which a step to the least F along x_i alone would go below 0."""
+        """Set d to take to 0 each x_i whose best step, along x_i alone, leads below 0; return if there is one."""
         bound = (self.x > 0) & (self.x * self.diagonal < self.gradient)
         if not bool(bound.any()):
             return False
@@ -160,19 +160,19 @@ class Arrays:
         return True
 
     def towards_conjugate(self, beta: float) -> None:
-        """Let d be the direction of conjugate gradients on the unknowns that are not 0; beta = 0 starts anew."""
+        """Set d to the conjugate gradient direction on the unknowns that are not 0; beta = 0 starts anew."""
         downhill = self.xp.where(self.x > 0, -self.gradient, 0)
         self.d = downhill + beta * self.d if beta else downhill
         self._multiply_d()
 
     def towards_projected(self, t: float) -> None:
-        """Let d lead to ``max(x + t d, 0)``; :meth:`go_back` returns to the direction before."""
+        """Replace d by the direction from x to ``max(x + t d, 0)``; :meth:`go_back` restores the old d."""
         self.kept = self.d, self.d_plus, self.d_minus
         self.d = self.xp.maximum(self.x + t * self.d, 0) - self.x
         self._multiply_d()
 
     def go_back(self) -> None:
-        """Take the direction before the last :meth:`towards_projected`."""
+        """Restore the direction that the last :meth:`towards_projected` replaced."""
         self.d, self.d_plus, self.d_minus = self.kept
 
     def measure(self) -> Along:
@@ -184,7 +184,7 @@ class Arrays:
         return Along(*map(float, sums), float(ratios.min()))
 
     def advance(self, t: float) -> None:
-        """Let x, Q⁺x and Q⁻x go the step t along d. An x_i that reaches 0 up to rounding is exactly 0 from then on."""
+        """Add t times d, Q⁺d and Q⁻d to x, Q⁺x and Q⁻x. An x_i that reaches 0 up to rounding is set to exactly 0."""
         there = self.x + t * self.d
         reached = (self.d < 0) & (there <= 4 * self.eps * self.x)
         self.x = self.xp.where(reached, 0, there)
@@ -193,7 +193,7 @@ class Arrays:
 
     def _below(self):
         below = self.h_plus + self.plus + self.shift * self.x
-        return self.xp.where(below > 0, below, 1)  # where it is 0, so is x
+        return self.xp.where(below > 0, below, 1)  # x is 0 wherever ``below`` is
 
     def _times(self, v):
         self.products += 1

@@ -1,4 +1,4 @@
-"""Launches of every kernel of the topic, at sizes that are a multiple of the block and at others."""
+"""Test launches of every kernel of the topic, at sizes that are a multiple of the block and at others."""
 
 import numpy as np
 

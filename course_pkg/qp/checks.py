@@ -13,17 +13,17 @@ from course_pkg.core.checks import (
     require_shape,
 )
 
-MOST_BATCH = 128  # unknowns of a problem that one block solves
-MOST = 2**16 - 1  # unknowns of which a 32-bit offset reaches every entry of Q
+MOST_BATCH = 128  # largest number of unknowns of a problem that one block solves
+MOST = 2**16 - 1  # largest number of unknowns with which a 32-bit offset reaches every entry of Q
 
 
 def check_update(Q, h, shift, x, out, parts, *, device: bool, batch: bool = False) -> None:
-    """Check the arguments of one update: Q square, the vectors of its size, one precision, results of their own.
+    """Check an update's arguments: Q is square, the vectors fit it, precisions agree, and results share no memory.
 
     Parameters
     ----------
     batch : bool
-        True if all arrays have one dimension more, the first: many problems of one size.
+        True if all arrays have one more dimension, the first, which counts problems of one size.
     """
     vectors = {"h": h, "shift": shift, "x": x, "out": out, "parts": parts}
     require_arrays(device=device, Q=Q)
@@ -66,7 +66,7 @@ def _check_offsets(Q, device: bool) -> None:
 
 
 def check_square(Q) -> None:
-    """Raise unless the last two sizes of Q agree."""
+    """Raise unless the last two dimensions of Q have the same size."""
     if Q.shape[-1] != Q.shape[-2]:
         raise CourseError(
             f"Q has shape {Q.shape}: it must be square, with a row and a column for each unknown."
@@ -172,7 +172,7 @@ def _check_finite(a, name: str, xp) -> None:
 
 
 def _check_symmetric(Q, xp) -> None:
-    """Compare Q with its transpose, up to the rounding of a product such as AᵀA."""
+    """Raise unless Q equals its transpose, up to the rounding of a product such as AᵀA."""
     n, most = Q.shape[0], 64 * np.finfo(Q.dtype).eps * float(xp.abs(Q).max())
     for begin in range(0, n, 256):  # by parts, so that no second matrix is needed
         rows = slice(begin, begin + 256)

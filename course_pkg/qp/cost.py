@@ -1,14 +1,15 @@
-"""Bytes and flops of updates: Q is read once, and so is every vector. What strided accesses waste is not counted.
+"""Bytes and flops of updates: Q and every vector are read once. Bytes that strided accesses waste are not counted.
 
 ``n`` is the number of unknowns, ``active`` the number of those that are not 0, ``dtype`` anything that ``numpy.dtype``
-takes. An entry of Q costs four flops: it is multiplied into two sums. Choosing the larger of two numbers is no flop.
+takes. An entry of Q costs four flops: a multiplication and an addition for each of two sums. Choosing the larger of two
+numbers does not count as a flop.
 """
 
 import numpy as np
 
 from course_pkg.core import Cost
 
-FLOPS = 14  # of a row, after its sums are known: the ratio, F_i, and the shift
+FLOPS = 14  # flops of a row after its two sums: for the ratio, F_i, and the shift
 
 
 def update(n: int, dtype="float64") -> Cost:
@@ -36,7 +37,7 @@ def update_active(n: int, active: int | None = None, dtype="float64") -> Cost:
 
 
 def update_compacted(n: int, active: int | None = None, dtype="float64") -> Cost:
-    """Cost of the same with a list of 4 bytes for each unknown that is not 0, which is read with x.
+    """Cost of :func:`update_active` plus reading a list, with x: 4 bytes for each unknown that is not 0.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def update_arrays(n: int, dtype="float64") -> Cost:
 
 
 def update_batch_arrays(n: int, problems: int = 1, iterations: int = 1, dtype="float64") -> Cost:
-    """Cost of the same by whole arrays: each iteration reads Q⁺ and Q⁻ of all problems again.
+    """Cost of :func:`update_batch` by whole arrays: each iteration reads Q⁺ and Q⁻ of all problems again.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def split_product(n: int, dtype="float64") -> Cost:
 
 
 def split_product_arrays(n: int, dtype="float64") -> Cost:
-    """Cost of the same by whole arrays, which hold Q⁺ and Q⁻ as two matrices.
+    """Cost of :func:`split_product` by whole arrays, which hold Q⁺ and Q⁻ as two matrices.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Updates and solvers compiled by Numba for all cores: the fair competitor of the GPU. Q is read once an update.
+"""Updates and solvers compiled by Numba for all cores: the fair competitor of the GPU. Each update reads Q once.
 
-Sums of a row are reordered (``fastmath``), so that the compiler can add up several entries by one instruction.
+``fastmath`` lets the compiler reorder the sum of a row, so that one instruction adds several entries.
 """
 
 import numpy as np

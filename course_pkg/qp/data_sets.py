@@ -9,7 +9,7 @@ from course_pkg.qp.quadratic import QuadraticProblem, least_squares
 def nnls_diabetes(size: int = 442) -> QuadraticProblem:
     """Return a fit of the progression of diabetes by ten measured quantities and their opposites: 20 unknowns.
 
-    With the opposites, a coefficient of either sign is one of two that are not negative. Q is singular.
+    A quantity and its opposite have two coefficients of at least 0; their difference has either sign. Q is singular.
 
     Parameters
     ----------

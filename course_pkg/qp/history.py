@@ -1,6 +1,6 @@
-"""The plain method, iteration by iteration: x, the zeros among it, the residual, F, and the bytes of Q; host code.
+"""The plain method, iteration by iteration: x, its zeros, the residual, F, and the bytes of Q; host code.
 
-The active-set explorer shows it. Nothing is measured: bytes follow from the places of the zeros.
+The active-set explorer shows it. Nothing is measured: the bytes are computed from the places of the zeros.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class History:
         Number of zeros whose gradient is negative: those that a check of the gradient finds.
     kkt, objective : ndarray, shape (iterations + 1,)
     bytes_of_q : dict of str to ndarray, shape (iterations + 1,)
-        Bytes of Q that an update of this x reads, by how it treats zeros.
+        Bytes of Q that an update of this x reads, for each way of treating zeros.
     shape : tuple of int
         ``(n,)``, or the rows and columns of a picture whose pixels are x.
 
@@ -110,8 +110,8 @@ def history(problem: QuadraticProblem, iterations: int, *, readmit=False, shape=
 def bytes_of_q(active, itemsize: int = 8) -> dict[str, np.ndarray]:
     """Return the bytes of Q that an update reads, for each row of ``active``, which says which x_i are not 0.
 
-    Memory answers by whole sectors. So a list of the active unknowns saves whole rows, but of a row only the sectors
-    without any active column. A copy of Q that holds active rows and columns alone has no such waste.
+    Memory transfers whole sectors. So a list of the active unknowns saves whole rows; within a row, it saves only
+    sectors without any active column. A copy of Q that holds active rows and columns alone has no such waste.
 
     Examples
     --------

@@ -60,8 +60,8 @@ def obstacle_1d(size: int = 200) -> QuadraticProblem:
     """Return a string that is stretched over an arc: x is its height above the arc, and 0 where they touch.
 
     Q = (-1, 2, -1)/d², d = 1/(n+1), is an M-matrix: no entry beside the diagonal is positive. So Q⁺ is its diagonal.
-    The arc is ψ(s) = 0.01 - 2(s - ½)², and the string's ends are at height 0, so that it touches the top alone: only
-    1 % of x is 0. From a small start, a multiplicative update loses many more, and never finds them again.
+    The arc is ψ(s) = 0.01 - 2(s - ½)², and the string's ends are at height 0, so that it touches only the top: only
+    1 % of x is 0. From a small start, multiplicative updates set many more x_i to 0, and these stay 0.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def model_predictive(size: int = 4096, n: int = 128, seed: int = SEED) -> tuple[
 
 
 def deblurring(size: int = 24, width: float = 1.5, noise: float = 0.01) -> QuadraticProblem:
-    """Return the deblurring of a picture of bright shapes on black, whose pixels are at least 0: size² unknowns.
+    """Return the problem of deblurring a picture of bright shapes on black, with size² pixels of at least 0.
 
     The picture is blurred by a Gaussian of ``width`` pixels, cut off at the boundary, and gets some noise:
     :func:`blurred_picture` returns it before and after. A small multiple of the identity keeps Q definite.
@@ -143,7 +143,7 @@ def deblurring(size: int = 24, width: float = 1.5, noise: float = 0.01) -> Quadr
 
 
 def blurred_picture(size: int = 24, width: float = 1.5, noise: float = 0.01) -> tuple[np.ndarray, ...]:
-    """Return a picture, the same blurred and with noise, and the matrix that blurs it.
+    """Return a picture, the same picture blurred and with noise, and the matrix that blurs it.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def split(A) -> tuple[np.ndarray, np.ndarray]:
 
 
 def diagonal_shift(Q, kind: str = "descent", xp=np) -> np.ndarray:
-    """Return the shift r that is added to the diagonals of Q⁺ and Q⁻; ``SHIFTS`` says what is shown of each kind.
+    """Return the shift r that is added to the diagonals of Q⁺ and Q⁻; ``SHIFTS`` describes each kind.
 
     Q is an array of ``xp``: NumPy or CuPy.
 
@@ -83,7 +83,7 @@ def split_product(Q, x, out):
 def update(Q, h, shift, x, out, parts):
     """Compute one update of x, and the parts F_i of the objective at x; F is their sum.
 
-    ``F_i = x_i (½ (Qx)_i + h_i)``. Each F_i needs the products of row i alone, and the update needs the same products.
+    ``F_i = x_i (½ (Qx)_i + h_i)``. F_i and the update of x_i need the same products, those of row i.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def update(Q, h, shift, x, out, parts):
     above, below = h_minus + minus + shift * x, h_plus + plus + shift * x
     out[:] = np.where(
         x > 0, x * (above / np.where(below > 0, below, 1)), 0
-    )  # where x is 0, so may be what is below
+    )  # where x is 0, ``below`` may be 0, too
 
 
 def update_batch(Q, h, shift, x, out, parts, iterations=1):
@@ -161,7 +161,7 @@ def starting_guess(Q, h, xp=np) -> np.ndarray:
 def serial(Q, h, x0, iterations: int, shift: str = "none") -> tuple[np.ndarray, list[float]]:
     """Run the loop of the document: an update of every x_i, and F, in each iteration; return x and the values of F.
 
-    It stops after ``iterations``, asks for no certificate, and keeps every zero. :func:`pqp` does better.
+    It does all ``iterations``, checks no optimality condition, and never lets a zero grow. :func:`pqp` is better.
 
     Examples
     --------

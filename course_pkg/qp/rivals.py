@@ -1,7 +1,7 @@
 """Quadratic programs by other libraries: SciPy's NNLS and OSQP on a CPU, MPAX on a GPU. OSQP and MPAX are optional.
 
 Each function makes a Rival whose ``call(rtol)`` solves the problem to a KKT residual of about ``rtol ‖h‖∞``, or gives
-up: OSQP after ``LIMIT_S`` seconds, the others after so many iterations, since they know no limit of time.
+up: OSQP after ``LIMIT_S`` seconds, the others after a number of iterations, because they have no time limit.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def scipy_nnls(Q, h) -> Rival:
     def call(rtol=None):
         try:
             last[:] = [nnls(R, b, maxiter=30 * h.size)[0]]
-        except RuntimeError:  # of SciPy, for too many iterations
+        except RuntimeError:  # SciPy raises it after too many iterations
             last[:] = [np.zeros(h.size)]
 
     return Rival(call, lambda: None, lambda: last[0], scipy.__version__)

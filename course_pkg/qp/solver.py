@@ -1,7 +1,7 @@
-"""What is done when: the loop of every solver of this topic. Vectors and products belong to the one who calls it.
+"""The loop of every solver of this topic: the order of the steps. The caller provides vectors and products.
 
 The plain method repeats the update. The accelerated one repeats three phases; each step is an exact line search along
-a direction d, which takes one product with Q, because Q⁺x and Q⁻x are carried along:
+a direction d, which takes one product with Q, because Q⁺x and Q⁻x are updated in every step:
 
     1. BURST steps of the update: they find out which unknowns tend to 0;
     2. one step that takes those unknowns to 0;
@@ -26,7 +26,7 @@ BURST = 5  # updates before conjugate gradients
 FLAT = 64  # times the rounding of a double: a smaller curvature is none
 LEAVE = 5  # a zero's gradient over that of the unknowns that are not 0: from here on, let the zero grow first
 READMIT_EVERY = 10  # iterations of the plain method between two looks at the zeros
-RENEWALS = 5  # times that sums computed anew may contradict those carried along
+RENEWALS = 5  # how often sums computed anew may contradict the sums that steps update
 
 
 def check_stops(rtol, atol) -> None:
@@ -89,7 +89,7 @@ class Progress:
         return len(self.residuals) - 1
 
     def step(self) -> None:
-        """Look at x after an iteration."""
+        """Record the residual and the objective at x after an iteration."""
         self.seen = self.work.look()
         self.residuals.append(self.seen.kkt)
         self.objectives.append(self.seen.objective)
@@ -194,7 +194,7 @@ def _conjugate(work, progress: Progress, limit: int) -> tuple[Status, str] | Non
 
 
 def _gain(along, most: float) -> float:
-    """Return by how much F changes in the best step along d that is no longer than ``most``; negative is better."""
+    """Return the change of F by the best step along d that is not longer than ``most``; negative is better."""
     if not along.slope < 0:
         return np.inf
     t = min(most, -along.slope / along.curvature) if along.curvature > 0 else most
@@ -202,7 +202,7 @@ def _gain(along, most: float) -> float:
 
 
 def _step(work, progress: Progress, limit: int, most: float = np.inf) -> tuple[Status, str] | None:
-    """Go to the least F along d, or as far as x stays at least 0; return why the method has to stop."""
+    """Go to the least F along d, but only as far as x ≥ 0; return why the method has to stop, or None."""
     if progress.iterations >= limit:
         return Status.MAXITER, "try apg"
     along = work.measure()
@@ -263,7 +263,7 @@ def accelerated_gradient(xp, product, h, x, rtol, atol, maxiter, callback) -> So
         products += 1
         step = new - y
         length, bent = float(xp.vdot(step, step)), float(xp.vdot(step, Q_new - Qy))
-        if bent > 1.0001 * L * length:  # L was too small: the same step again
+        if bent > 1.0001 * L * length:  # L was too small: repeat the step with a larger L
             L = 1.5 * bent / length
             continue
         if float(xp.vdot(y - new, new - x)) > 0 and theta > 1:  # the momentum leads uphill

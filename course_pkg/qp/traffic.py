@@ -1,7 +1,7 @@
-"""Updates on a matrix larger than any cache: what moves between the GPU and its memory, beside the cost.
+"""Updates on a matrix larger than any cache, to compare the bytes that move with the cost.
 
-Where x has zeros, memory answers by whole sectors, so that more moves than the cost says. The lists are made here; all
-else stays as memory is found.
+Memory transfers whole sectors, so if x has zeros, more bytes move than the cost says. Only the lists and
+an x with zeros are initialised; other memory is not.
 """
 
 import numpy as np

@@ -2,9 +2,9 @@
 
 THREADS_PER_BLOCK = 256
 ROWS = 2  # of Q that a block reads together: each x_j is loaded once for all of them
-UNROLL = 1  # columns of each row that a thread asks for before it uses one
+UNROLL = 1  # columns of each row that a thread loads before it uses one
 GATHERED = 4  # numbers of a row that a thread of the compacted kernel asks for before it uses one
 BLOCKS_COMPACTED = 1056  # 8 for each multiprocessor of an H200
 THREADS_COMPACTION = 1024  # of the one block that lists the unknowns that are not 0
 COLUMNS = (8, 16, 32, 64)  # of Q that a thread of the batched kernel may keep in registers
-LISTED_TOGETHER = 16  # numbers that a thread of that block asks for before it looks at one
+LISTED_TOGETHER = 16  # numbers that a thread of that block loads before it tests one

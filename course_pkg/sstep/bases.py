@@ -5,15 +5,15 @@ With the operator ``B = M A`` (M applies the inverse of the preconditioner), S_0
     S_{j+1} = a_j (B S_j - c_j S_j) - g_j S_{j-1}
 
 ==========  ==========================  =================  ===========  ======================================
-basis       a_j                         c_j                g_j          what it needs to know of the spectrum
+basis       a_j                         c_j                g_j          what must be known of the spectrum
 ==========  ==========================  =================  ===========  ======================================
-monomial    1                           0                  0            nothing: S_j = B^j S_0
+monomial    1                           0                  0            nothing; S_j = B^j S_0
 chebyshev   1/h for j = 0, then 2/h     c                  0, then 1    an interval that holds all of it
-newton      4 / (hi - lo)               the j-th shift     0            the same; the shifts come from ``leja``
+newton      4 / (hi - lo)               the j-th shift     0            such an interval; ``leja`` gives the shifts
 ==========  ==========================  =================  ===========  ======================================
 
-Here, c and h are the centre and the half-width of the interval [lo, hi]. On it, a Chebyshev polynomial stays between
--1 and 1; beyond it, it grows faster than any other polynomial of its degree that does so.
+Here, c and h are the centre and the half-width of the interval [lo, hi]. On this interval, Chebyshev polynomials
+stay between -1 and 1. Outside it, they grow faster than any other polynomial of the same degree with this property.
 
 Sources: W. D. Joubert, G. F. Carey, Parallelizable restarted iterative methods for nonsymmetric linear systems. Part I:
 Theory, Intern. J. Comput. Math. 44, 1992 (Chebyshev); Z. Bai, D. Hu, L. Reichel, A Newton basis GMRES implementation,
@@ -32,7 +32,7 @@ BASES = ("chebyshev", "newton", "monomial")
 
 @dataclass(frozen=True)
 class Basis:
-    """The coefficients of a recurrence: an a, a c and a g for each product with the operator, except the last product.
+    """The coefficients of a recurrence: one a, one c and one g for each product with the operator except the last.
 
     Attributes
     ----------
@@ -66,12 +66,12 @@ def basis(name: str, s: int, bounds=None) -> Basis:
         ``"chebyshev"``, ``"newton"`` or ``"monomial"``.
     s : int
     bounds : (float, float), optional
-        An interval that holds the eigenvalues of ``M A``; the monomial basis needs none.
+        An interval that contains all eigenvalues of ``M A``; the monomial basis needs none.
 
     Raises
     ------
     CourseError
-        If the name is unknown, or the basis needs bounds and they are no interval of positive length.
+        If the name is unknown, or if the basis needs bounds and they are not an interval of positive length.
 
     Examples
     --------
@@ -114,8 +114,8 @@ def check_bounds(bounds) -> tuple[float, float]:
 def leja(s: int, lo: float, hi: float) -> list[float]:
     """Return the s Chebyshev points of [lo, hi] in Leja's order: each is the one farthest from those before it.
 
-    "Farthest" means that the product of the distances is largest. In ascending order, the products of the first
-    factors of a polynomial would be very small at one end of the interval and very large at the other.
+    "Farthest" means that the product of the distances is largest. If the points were in ascending
+    order, products of the first few factors would be very small at one end of the interval, very large at the other.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def leja(s: int, lo: float, hi: float) -> list[float]:
 
 
 def values(chosen: Basis, t) -> np.ndarray:
-    """Return the polynomials of a basis at the points t, one row for each: what S_j is for an eigenvalue t.
+    """Return the values of a basis's polynomials at the points t: row j holds the factor of S_j for each eigenvalue t.
 
     Examples
     --------

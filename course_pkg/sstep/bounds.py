@@ -1,9 +1,9 @@
-"""An interval that holds the eigenvalues of ``M A``: from the rows of A, or from a few steps of Lanczos' method.
+"""An interval that contains the eigenvalues of ``M A``: from the rows of A, or from a few steps of Lanczos' method.
 
-Gershgorin's circles give an upper bound that is never too low, and that needs the matrix and no preconditioner. A few
-steps of Lanczos' method work with every operator, and are nearly always right: the largest Ritz value is too low, by at
-most the norm of its residual, which is added (the bound holds for *some* eigenvalue; that it holds for the largest one
-is likely, because the starting vector is random).
+Gershgorin's circles give an upper bound that is never too low, but they need the matrix, and allow no preconditioner. A
+few steps of Lanczos' method work with every operator. The largest Ritz value is too low, so the norm of its residual is
+added. *Some* eigenvalue is certain to lie within this distance of the Ritz value. It is very likely the largest one,
+because the starting vector is random.
 """
 
 import numpy as np
@@ -49,11 +49,11 @@ def gershgorin(A) -> tuple[float, float]:
 
 
 def lanczos(room, steps: int = STEPS, seed: int = 0) -> tuple[float, float]:
-    """Return (0, hi) for ``M A`` of a room, from ``steps`` steps of Lanczos' method, by conjugate gradients.
+    """Return (0, hi) for ``M A`` of a room, from ``steps`` steps of Lanczos' method, done by conjugate gradients.
 
-    The coefficients of conjugate gradients are those of the tridiagonal matrix: its diagonal is ``1 / alpha_j +
-    beta_{j-1} / alpha_{j-1}``, and beside it stand ``sqrt(beta_j) / alpha_j``. Two reductions for each step, and one
-    for the norm of the residual.
+    The coefficients of conjugate gradients give Lanczos' tridiagonal matrix: its diagonal is ``1 / alpha_j +
+    beta_{j-1} / alpha_{j-1}``, and the entries beside it are ``sqrt(beta_j) / alpha_j``. Each step takes two
+    reductions; the norm of the residual takes one more.
 
     Source: Y. Zhou, R.-C. Li, Bounding the spectrum of large Hermitian matrices, Linear Algebra Appl. 435, 2011.
 
@@ -89,10 +89,10 @@ def lanczos(room, steps: int = STEPS, seed: int = 0) -> tuple[float, float]:
 
 
 def _upper(alphas, betas):
-    """Return the largest Ritz value and the norm of its residual together."""
+    """Return the largest Ritz value plus the norm of its residual."""
     k = len(alphas)
     if k == 0:
-        return 1.0  # the method itself will find what is wrong
+        return 1.0  # the method that uses the bound will report what is wrong
     T = np.diag(1 / alphas)
     for j in range(1, k):
         T[j, j] += betas[j - 1] / alphas[j - 1]

@@ -1,4 +1,4 @@
-"""Launches of every kernel of a pass, at sizes that fill the blocks and at others, for small and for large s."""
+"""Test launches of every kernel of a pass, at sizes that fill the blocks and at others, for small and for large s."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ WARP = 32
 
 
 def _each(name, ss, kernel, grid, block, make, idea, block_for=None):
-    """Add launches: for the first s in both sizes and precisions; for others, of the odd size in double precision."""
+    """Add launches: the first s with both sizes and precisions, every other s with the odd size in double precision."""
     for s in ss:
         for size, n in SIZES.items() if s == ss[0] else [("odd", SIZES["odd"])]:
             for dtype in DTYPES if s == ss[0] else DTYPES[:1]:
@@ -77,7 +77,7 @@ def gram_blocks(n, count):
 
 
 def gram_warps_blocks(n, s, first):
-    """Return half as many blocks as there are steps, and at most two, so that blocks take several steps."""
+    """Return the number of blocks: half the number of steps, at most two, so that a block takes several steps."""
     return min(2, -(-n // (2 * sstep.Tiling(s, first).points)))
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from course_pkg.core import CourseError
 from course_pkg.core.checks import require_arrays, require_ndim, require_shape
 
-MOST = 32  # vectors of a pass: one for each lane of a warp
-MOST_ELEMENTS = 2**32  # of a block: unsigned offsets of 32 bits reach no further
+MOST = 32  # largest s: one vector for each lane of a warp
+MOST_ELEMENTS = 2**32  # largest number of elements of a block: offsets are unsigned numbers of 32 bits
 
 
 def check_s(s) -> int:
@@ -30,7 +30,7 @@ def check_recurrence(previous, current, product, out, *, device: bool) -> None:
 
 
 def check_block(block, r, *, device: bool, **others) -> int:
-    """Check blocks of one shape (2 s, n) and vectors of n numbers, and return s.
+    """Check that blocks have one shape (2 s, n) and that vectors have n elements; return s.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def check_block(block, r, *, device: bool, **others) -> int:
 
 
 def check_moments(block, r, out, *, device: bool) -> int:
-    """Check a block and r, and that ``out`` is float64 and holds 2 s + 1 sums; return s."""
+    """Check the block and r, and check that ``out`` is float64 and has room for 2 s + 1 sums; return s."""
     s = check_block(block, r, device=device)
     require_arrays(device=device, dtypes=("float64",), out=out)
     require_shape((2 * s + 1,), out=out)
@@ -68,7 +68,7 @@ def check_moments(block, r, out, *, device: bool) -> int:
 
 
 def check_gram(old, fresh, r, out, *, device: bool) -> int:
-    """Check the blocks and r, and that ``out`` is float64 and of the right shape; return s."""
+    """Check the blocks and r, and check that ``out`` is float64 and has the right shape; return s."""
     s = check_block(fresh, r, device=device, **({} if old is None else {"old": old}))
     m = s if old is None else 2 * s
     require_arrays(device=device, dtypes=("float64",), out=out)
@@ -77,7 +77,7 @@ def check_gram(old, fresh, r, out, *, device: bool) -> int:
 
 
 def check_small(s: int, *, device: bool, **arrays) -> None:
-    """Check the coefficients of s vectors: float64, and of the right shapes.
+    """Check that the coefficients for s vectors are float64 and have the right shapes.
 
     Examples
     --------

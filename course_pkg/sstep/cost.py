@@ -1,10 +1,10 @@
 """Bytes and flops of the operations of a pass, and of an iteration of each method.
 
-Every vector of a block is read once and written once. ``n`` counts the numbers of a vector. The coefficients, at most
-65 × 65 numbers, and the parts of the sums are not counted: they stay in caches.
+Every vector of a block is read once and written once. ``n`` is the number of elements of a vector. The coefficients, at
+most 65 × 65 numbers, and the blocks' parts of the sums are not counted: they stay in caches.
 
-The cost of a method is that of one iteration of conjugate gradient: a pass over s of them. It holds for the matrix-free
-Laplacian without a preconditioner, whose neighbours come from a cache.
+The cost of a method is the cost of one iteration of conjugate gradient: that of a pass divided by s. It assumes the
+matrix-free Laplacian without a preconditioner, and that neighbours come from a cache.
 """
 
 from math import prod
@@ -21,7 +21,7 @@ def _sweep(n, reads, writes, flops, dtype) -> Cost:
 
 
 def recurrence(n, terms=3, dtype="float64") -> Cost:
-    """Cost of ``out = a (product - c current) - g previous``; ``terms`` vectors are read: those not multiplied by 0.
+    """Cost of ``out = a (product - c current) - g previous``; ``terms`` is the number of vectors not multiplied by 0.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def recurrence(n, terms=3, dtype="float64") -> Cost:
 
 
 def laplacian_recurrence(shape, terms=2, dtype="float64") -> Cost:
-    """Cost of the product with the Laplacian and, in the same sweep, the next vector.
+    """Cost of one sweep that computes the product with the Laplacian and the next vector.
 
     Parameters
     ----------
@@ -86,7 +86,9 @@ def update_block(n, s=4, dtype="float64") -> Cost:
 
 
 def project_block(n, s=4, dtype="float64") -> Cost:
-    """Cost of a new block from all vectors of two: the bytes of :func:`update_block`, and more than twice the flops.
+    """Cost of a new block from all vectors of two blocks, and of x and r.
+
+    It moves as many bytes as :func:`update_block`, but takes more than twice the flops.
 
     Examples
     --------
@@ -108,7 +110,7 @@ def moments_by_library(n, s=4, dtype="float64") -> Cost:
 
 
 def gram_by_library(n, s=4, first=False, dtype="float64") -> Cost:
-    """Cost of the Gram matrix by calls of cuBLAS: a product for each pair of halves, and two or one with r, and r·r.
+    """Cost of the Gram matrix by calls of cuBLAS: for each pair of halves a product, and products with r.
 
     Examples
     --------
@@ -132,7 +134,7 @@ def update_block_by_library(n, s=4, dtype="float64") -> Cost:
 
 
 def project_block_by_library(n, s=4, dtype="float64") -> Cost:
-    """Cost of the projection by eight calls of cuBLAS into a third block: blocks are read once more for x and r.
+    """Cost of the projection by eight calls of cuBLAS into a third block: both blocks are read again for x and r.
 
     Examples
     --------
@@ -143,7 +145,7 @@ def project_block_by_library(n, s=4, dtype="float64") -> Cost:
 
 
 def pcg(n, dtype="float64") -> Cost:
-    """Cost of an iteration of ``pcg`` by one sweep for each operation: product, two dots, three updates, a copy.
+    """Cost of an iteration of ``pcg``, one sweep per operation: a product, two dot products, three updates, a copy.
 
     Examples
     --------
@@ -165,7 +167,7 @@ def pfcg(n, dtype="float64") -> Cost:
 
 
 def pcg_sstep_moments(n, s=4, dtype="float64") -> Cost:
-    """Cost of an iteration of the method by moments, 1 / s of a pass.
+    """Cost of an iteration of the method by moments: that of a pass divided by s.
 
     Examples
     --------
@@ -177,7 +179,7 @@ def pcg_sstep_moments(n, s=4, dtype="float64") -> Cost:
 
 
 def pcg_sstep(n, s=8, dtype="float64") -> Cost:
-    """Cost of an iteration of the stable method, 1 / s of a pass with a Chebyshev basis.
+    """Cost of an iteration of the stable method: that of a pass with a Chebyshev basis divided by s.
 
     Examples
     --------
@@ -191,7 +193,7 @@ def pcg_sstep(n, s=8, dtype="float64") -> Cost:
 
 
 def with_matrix(its_cost: Cost, nnz: int, n: int, dtype="float64") -> Cost:
-    """Return the cost of an iteration whose product with A reads a matrix of ``nnz`` nonzeros in CSR as well.
+    """Return ``its_cost`` plus the cost of reading a CSR matrix of n rows and ``nnz`` nonzeros for the product with A.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """S-step conjugate gradient by compiled loops on all cores.
 
-Blocks are cut into chunks of points that stay in a core's cache, so that each vector comes from memory once. The Gram
-matrix of a chunk is a product of small matrices by BLAS. Arguments and equations are those of ``reference.py``.
+Blocks are cut into chunks of points. A chunk stays in a core's cache, so each vector comes from memory only once. The
+Gram matrix of a chunk is a product of small matrices by BLAS. Arguments and equations are those of ``reference.py``.
 """
 
 import sys
@@ -92,7 +92,7 @@ def moments(block, r, out):
 
 
 def gram(old, fresh, r, out):
-    """Compute the Gram matrix of a pass, in the upper triangle of ``out``; one sweep, a chunk of points at a time.
+    """Compute the Gram matrix of a pass in the upper triangle of ``out``, by one sweep over chunks of points.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def update_block(old, fresh, beta, alpha, x, r, out):
 
 
 def project_block(old, fresh, C, a, x, r, out):
-    """Compute ``Z C`` for both halves of the blocks, Z their vectors; ``x += Z a`` and ``r -= A Z a``.
+    """Compute ``Z C`` for both halves, where Z are the vectors of both blocks; ``x += Z a`` and ``r -= A Z a``.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def project_block(old, fresh, C, a, x, r, out):
 
 
 class _CpuRoom(Room):
-    """A room whose preconditioners are those of all cores."""
+    """A room whose preconditioners run on all cores."""
 
     preconditioners = precond
 

@@ -1,4 +1,4 @@
-"""What the records of this topic have to show: demands on operations, on iterations, and on preconditioning."""
+"""What the records of this topic must show: demands on operations, on numbers of iterations, and on preconditioning."""
 
 from course_pkg.bench import Measurement, matching
 from course_pkg.core import Library
@@ -9,9 +9,9 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 CUDA, CUPY, CPU = Library.NUMBA_CUDA, Library.CUPY, Library.NUMBA_CPU
 COPY = STREAMS["copy"].by(CUPY)
 OPERATIONS = ("moments", "gram", "update_block", "project_block")
-FASTER, NEAR_COPY = 2.0, 0.90  # over cuBLAS, or of the copy's bandwidth: one of the two
-WITHIN = 1.05  # iterations of the stable method over those of pcg
-MOST_AMG, MOST_GROWTH = 45, 1.6  # iterations on the large cube, and over those on the small one
+FASTER, NEAR_COPY = 2.0, 0.90  # twice as fast as cuBLAS, or 0.9 of a copy's bandwidth: one is enough
+WITHIN = 1.05  # the most iterations of the stable method, divided by those of pcg
+MOST_AMG, MOST_GROWTH = 45, 1.6  # most iterations on the large cube; most growth from the small cube to it
 SMALL, LARGE = 64, min(PUBLISHED)  # edges of the cubes
 
 
@@ -32,7 +32,7 @@ def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
 
 
 def _operations(measurements) -> list[dict]:
-    """Return a row for each operation and s: how much faster than cuBLAS, and what share of a copy's bandwidth."""
+    """Return a row for each operation and s: its speed relative to cuBLAS, and its share of a copy's bandwidth."""
     copy, rows = bounding_stream(measurements), []
     for name in OPERATIONS:
         for ours in matching(measurements, VARIANTS[name].by(CUDA)):
@@ -63,7 +63,7 @@ def _published(measurements) -> list[dict]:
 
 
 def _within_a_block(measurements) -> list[dict]:
-    """Return a row for each method whose iterations have to be those of pcg, rounded up to whole passes."""
+    """Return a row for each method whose number of iterations may differ from pcg's by one pass at most."""
     rows = []
     for plain in _solves(measurements, "pcg"):
         wanted = _same(plain)
@@ -78,15 +78,15 @@ def _within_a_block(measurements) -> list[dict]:
 
 
 def _stable(measurements) -> list[dict]:
-    """Return a row for each s up to 16: at most 5 % more iterations than pcg or, of a short solve, pcg's last pass.
+    """Return a row for each solve by the stable method: it may take 5 % more iterations than pcg.
 
-    Passes are whole: where pcg takes 129 iterations, 9 passes of 16 are the least, and 12 % more.
+    Rounding pcg's iterations up to whole passes is allowed, too: 129 need 9 passes of 16, which are 12 % more.
     """
     rows = []
     for plain in _solves(measurements, "pcg"):
         for m in _solves(measurements, "pcg_sstep", **_same(plain)):
             if m.parameters["shape"][0] < SMALL:
-                continue  # a pass is more than 5 % of a short solve
+                continue  # in a short solve, one pass is more than 5 % of the iterations
             most = max(WITHIN * plain.observed["iterations"], _passes(plain, m.parameters["s"]))
             rows.append(_row(_what(m), f"≤ {most:.0f}", *_of(m, 0, most)))
     return rows
@@ -123,7 +123,7 @@ def _solves(measurements, name, **parameters) -> list[Measurement]:
 
 
 def _edge(m) -> int:
-    """Return the edge of the cube that was solved on."""
+    """Return the edge of the cube on which the system was solved."""
     return m.parameters["shape"][0] if "shape" in m.parameters else round(m.parameters["n"] ** (1 / 3))
 
 

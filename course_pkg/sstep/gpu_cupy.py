@@ -1,7 +1,7 @@
 """S-step conjugate gradient by CuPy: the work of a pass in calls of cuBLAS.
 
-A block is a matrix whose columns are vectors, for cuBLAS: the transpose of a C-contiguous array of shape (2 s, n). In
-single precision, cuBLAS also takes the sums in single precision. Arguments and equations are those of ``reference.py``.
+For cuBLAS, a block is a matrix whose columns are the vectors: the transpose of a C-contiguous array of shape (2 s, n).
+In single precision, cuBLAS also sums in single precision. Arguments and equations are those of ``reference.py``.
 """
 
 import sys
@@ -93,7 +93,7 @@ def gram(old, fresh, r, out):
             out[rows, j * s : (j + 1) * s] = cublas.gemm("N", "T", left[:s], right[s:])
         out[rows, -1] = left[:s] @ r
     out[-1, -1] = cp.dot(r, r)
-    for j in range(len(out)):  # as the other libraries leave it
+    for j in range(len(out)):  # so the lower triangle is zero, as with the other libraries
         out[j + 1 :, j] = 0
 
 
@@ -121,7 +121,7 @@ def update_block(old, fresh, beta, alpha, x, r, out):
 def project_block(old, fresh, C, a, x, r, out):
     """Compute ``Z C`` for both halves of the blocks, ``x += Z a`` and ``r -= A Z a``, by eight calls.
 
-    If ``out`` is one of the blocks, a copy is needed besides.
+    If ``out`` is one of the blocks, this also needs a copy.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def _small(*coefficients, dtype):
 
 
 class _CupyRoom(Room):
-    """Vectors as CuPy's arrays; ``sstep/room.py`` says what a room is."""
+    """The vectors of a solve as CuPy arrays; ``sstep/room.py`` says what a room is."""
 
     def __init__(self, ops, A, b, x0, M, rtol, atol, maxiter):
         self.host_rows = A

@@ -17,7 +17,7 @@ def on_this_gpu(*methods: tuple[Variant, dict], edge: int = 128, samples: int = 
     Parameters
     ----------
     methods : (Variant, dict)
-        A method and what it is called with, such as ``(VARIANTS["pcg_sstep"], {"s": 8})``.
+        A method and its keyword arguments, such as ``(VARIANTS["pcg_sstep"], {"s": 8})``.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def on_this_gpu(*methods: tuple[Variant, dict], edge: int = 128, samples: int = 
 
 
 def solved(edge: int, variant: Variant, options: dict, *, samples: int = 3) -> Measurement:
-    """Measure one of them; without a GPU, the interpreter runs it.
+    """Measure one solve of a problem with edge³ unknowns; without a GPU, the interpreter runs it.
 
     Examples
     --------

@@ -5,7 +5,7 @@ import numpy as np
 from course_pkg.cg.outcome import SLACK, Stop, outcome
 from course_pkg.core import Solution, Status
 
-GREW = 1e6  # conjugate gradients may let a residual grow by the root of the condition, and no more
+GREW = 1e6  # growth that counts as divergence: rounding aside, it is at most the root of the condition of A
 
 
 def ended(room, norms, target, iterations, trouble, extra, notes=()) -> Solution:
@@ -16,14 +16,14 @@ def ended(room, norms, target, iterations, trouble, extra, notes=()) -> Solution
     room : Room
         Its x is the result, and its r is overwritten by the true residual.
     norms : list of float
-        Updated residuals: before the first pass, and after each.
+        Norms of the updated residual: one before the first pass, then one after each pass.
     target : float
     iterations : int
-        Iterations of conjugate gradient that the passes stand for.
+        Number of iterations of conjugate gradient whose work the passes did.
     trouble : Stop or None
     extra : dict
     notes : sequence of str
-        What else people should know: each is added to the reason.
+        Further sentences for people; each is added to the reason.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def diverged(norms, why: str) -> Stop | None:
 
 
 def bounds_too_low(bounds, growth: float) -> str:
-    """Return a sentence about eigenvalues beyond the bounds, as the growth of the basis shows them.
+    """Return a sentence which says that A has eigenvalues beyond the bounds, because basis vectors grew.
 
     Examples
     --------

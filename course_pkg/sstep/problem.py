@@ -1,4 +1,4 @@
-"""Systems for s-step methods, an operator without a matrix, and blocks of vectors to test and to time kernels with."""
+"""Systems for s-step methods, a matrix-free operator, and blocks of vectors with which kernels are tested and timed."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ LARGEST = 12.0  # the eigenvalues of the 7-point Laplacian are smaller, on every
 class Laplacian:
     """The 7-point Laplacian on a grid, zero outside, without a matrix: 6 on the diagonal, -1 for each neighbour.
 
-    Solvers that know this operator fuse it with what they do next.
+    Solvers that know this operator fuse its product with the operation that follows.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Laplacian:
 
 @dataclass(frozen=True)
 class BlockProblem:
-    """Two blocks of 2 s vectors, coefficients, x and r, as one pass of an s-step method has them; host memory.
+    """The data of one pass of an s-step method: two blocks of 2 s vectors, coefficients, x and r; host memory.
 
     A block holds s vectors Q_j and, after them, their products A Q_j; each vector is contiguous.
 
@@ -80,12 +80,12 @@ class BlockProblem:
 
     @property
     def s(self) -> int:
-        """Vectors of a pass."""
+        """Number of vectors that a pass adds, without their products."""
         return len(self.alpha)
 
     @classmethod
     def drawn(cls, n: int, s: int, dtype="float64", seed: int = 0) -> "BlockProblem":
-        """Draw everything from [-1, 1)."""
+        """Return a problem whose numbers are drawn uniformly from [-1, 1)."""
         require_count(n=n, s=s)
         if np.dtype(dtype).name not in FLOATS:
             raise CourseError(f"dtype is {dtype}: vectors are {' or '.join(FLOATS)}.")

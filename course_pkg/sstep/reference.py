@@ -1,20 +1,20 @@
-"""S-step conjugate gradient in plain NumPy: the operations of a pass, and the methods; the oracle of every other file.
+"""S-step conjugate gradient in plain NumPy: the operations of a pass, and the methods. Tests compare others with it.
 
 A pass does the work of s iterations with one reduction. It works on *blocks* of 2 s vectors of n numbers: row j of a
-block is Q_j, and row s + j is A Q_j. Two blocks are kept, the one before (``old``) and the ``fresh`` one.
+block is Q_j, and row s + j is A Q_j. Two blocks are kept: ``old`` from the last pass, and ``fresh``.
 
 ====================  ==================================================================================
 operation             what it does, for every point
 ====================  ==================================================================================
 laplacian_recurrence  product = A current, out = a (product - c current) - g previous; A the Laplacian
-recurrence            out = a (product - c current) - g previous; the product is there already
+recurrence            out = a (product - c current) - g previous; the product is an argument
 moments               2 s + 1 sums: Q_k·r, Q_k·A Q_{s-1}, r·r
 gram                  the sums of all Z_i·A Z_j, Z_i·r and r·r, where Z are the vectors of both blocks
-update_block          out = fresh + beta, applied to old; x and r move along the new directions by alpha
+update_block          out = P = Q + P_old beta (Q fresh, P_old old); x += P alpha, r -= A P alpha
 project_block         out = Z C; x += Z a, r -= A Z a
 ====================  ==================================================================================
 
-Blocks, x and r are float64 or float32, of one precision; sums and coefficients are float64. ``out`` may be ``fresh``
+Blocks, x and r are all float64 or all float32; sums and coefficients are float64. ``out`` may be ``fresh``
 or ``old``, because each point is read before it is written.
 """
 
@@ -90,7 +90,7 @@ def laplacian_recurrence(previous, current, a, c, g, product, out=None):
 def moments(block, r, out):
     """Compute 2 s + 1 sums: ``out[k] = Q_k·r``, ``out[s + k] = Q_k·A Q_{s-1}``, ``out[2 s] = r·r``.
 
-    For the monomial basis, these are the moments of r; the last sum is for the norm of the residual.
+    For the monomial basis, the first 2 s are the moments of r. The last sum gives the norm of the residual.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def moments(block, r, out):
 def gram(old, fresh, r, out):
     """Compute the sums of a pass in the upper triangle of ``out``: ``Z_i·A Z_j``, ``Z_i·r`` and ``r·r``.
 
-    Z are the s vectors of ``old``, then the s of ``fresh``; without ``old``, those of ``fresh`` alone. The sums with r
-    are the last column. What lies below the diagonal is not written: the matrix is symmetric.
+    Z are the s vectors of ``old`` followed by the s vectors of ``fresh``; without ``old``, only those of ``fresh``. The
+    last column holds the sums with r. Elements below the diagonal are not written: the matrix is symmetric.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def update_block(old, fresh, beta, alpha, x, r, out):
 
 
 def project_block(old, fresh, C, a, x, r, out):
-    """Compute ``Z C`` for both halves of the blocks, Z their vectors; ``x += Z a`` and ``r -= A Z a``.
+    """Compute ``Z C`` for both halves, where Z are the vectors of both blocks; ``x += Z a`` and ``r -= A Z a``.
 
     Parameters
     ----------

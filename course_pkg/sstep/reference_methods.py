@@ -1,4 +1,4 @@
-"""The methods in plain NumPy: conjugate gradient with two reductions, with one, and with one for s iterations."""
+"""The methods in plain NumPy: conjugate gradient with two reductions per iteration, one, or one per s iterations."""
 
 from course_pkg.core import Solution
 from course_pkg.sstep import scalar_work, solver
@@ -57,8 +57,9 @@ def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=No
 def pfcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
     """Solve ``A x = b`` by the flexible conjugate gradient method: one reduction for each iteration.
 
-    Parameters, returns and errors are those of :func:`pcg`. All sums of an iteration are of vectors that exist at the
-    same time, because ``p·Ap = u·Au - (u·Ap_prev)² / (p·Ap)_prev``.
+    Parameters, returns and errors are those of :func:`pcg`. One reduction
+    suffices because all its sums are over vectors that exist at the same time:
+    ``p·Ap = u·Au - (u·Ap_prev)² / (p·Ap)_prev``.
 
     Source: Y. Notay, A. Napov, A massively parallel solver for discrete Poisson-like problems, J. Comput. Phys. 281,
     2015; Bernaschi et al. 2025, Algorithm 2.
@@ -79,8 +80,8 @@ def pcg_sstep_moments(
     """Solve ``A x = b`` by the s-step method of Chronopoulos and Gear: 2 s moments in one reduction for s iterations.
 
     Parameters, returns and errors are those of :func:`pcg`; ``s`` is 1 to 32. The monomial basis loses accuracy as s
-    grows. If the s × s matrix W is no longer positive definite, the method starts again from its x with half of s;
-    ``extra["fallbacks"]`` says after how many iterations, and from which s.
+    grows. If the s × s matrix W is no longer positive definite, the method starts again from its x with half the s;
+    for each restart, ``extra["fallbacks"]`` has the number of iterations before it and the old s.
 
     Source: A. T. Chronopoulos, C. W. Gear, J. Comput. Appl. Math. 25, 1989; Bernaschi et al. 2025, Algorithms 3 to 6,
     with one loop of Algorithm 6 corrected (:func:`~course_pkg.sstep.scalar_work.coupling`).
@@ -99,10 +100,10 @@ def pcg_sstep_moments(
 def pcg_sstep_printed(
     A, b, x0=None, *, s=4, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None
 ) -> Solution:
-    """Do what :func:`pcg_sstep_moments` does, with the loop as it is printed in Algorithm 6: it stagnates.
+    """Do what :func:`pcg_sstep_moments` does, but with the loop of Algorithm 6 as printed; this version stagnates.
 
     The loop that fills the right-hand sides of beta ends at i - 1 instead of s, so the directions of a pass are not
-    conjugate to those before. It does not fall back to a smaller s: it is here to be watched.
+    conjugate to earlier ones. It does not fall back to a smaller s: its purpose is to show the stagnation.
 
     Examples
     --------
@@ -135,27 +136,27 @@ def pcg_sstep(
 ) -> Solution:
     """Solve ``A x = b`` by an s-step method that stays stable: one reduction for s iterations.
 
-    Each pass makes s vectors by a recurrence whose polynomials are bounded on the spectrum, forms the Gram matrix of
-    these and of the s directions before them directly, and cuts off what rounding has made dependent. It stops on the
-    true residual only: if the updated residual is small and the true one is not, the true one takes its place.
+    Each pass makes s vectors by a recurrence whose polynomials are bounded on the spectrum. It computes the Gram matrix
+    of these and of the last s directions directly, and drops directions that rounding has made dependent. The method
+    stops only if the true residual is small. If only the updated residual is, the true one replaces it.
 
     Parameters are those of :func:`pcg`, and:
 
     s : int
-        Iterations of a pass, 1 to 32.
+        Number of iterations that a pass does, 1 to 32.
     basis : str
         ``"chebyshev"``, ``"newton"`` or ``"monomial"``; see :func:`course_pkg.sstep.bases.basis`.
     bounds : (float, float) or str, optional
-        An interval that holds the eigenvalues of ``M A``, ``"gershgorin"`` or ``"lanczos"``. By default the first
-        where A has rows and there is no M, else the second.
+        An interval that contains the eigenvalues of ``M A``, or a way to find one: ``"gershgorin"`` or ``"lanczos"``.
+        The default is ``"gershgorin"`` if A has rows and there is no M, otherwise ``"lanczos"``.
     replace : int
-        After so many passes, r is replaced by ``b - A x``; 0 to do so only at the end.
+        Replace r by ``b - A x`` after every ``replace`` passes; with 0, only at the end.
 
     Returns
     -------
     Solution
-        ``extra`` counts reductions and products, and holds the condition of each basis, the bounds, and how much basis
-        vectors grew: more than 1 means that the bounds are too low.
+        ``extra`` has the numbers of reductions and products, the condition of each basis, the bounds, and the growth of
+        basis vectors: a growth above 1 means that the bounds are too low.
 
     Notes
     -----

@@ -1,7 +1,8 @@
-"""A room: the vectors and the operations of a solve, by one library, so that the methods are written once.
+"""A room: the vectors of a solve and the operations of one library. With it, each method is written only once.
 
-``solver.py`` decides what is done when; a room knows where vectors live and which functions work on them. This is the
-room in host memory, for ``reference.py`` and ``cpu_numba.py``; those of GPUs differ in how memory is made and copied.
+``solver.py`` decides on the order of operations; a room knows where the vectors live and which functions work on them.
+This is the room in host memory, for ``reference.py`` and ``cpu_numba.py``. Rooms in GPU memory allocate and copy in
+other ways.
 """
 
 import numpy as np
@@ -24,14 +25,14 @@ class Room:
         Has the operations that ``reference.py`` explains.
     A : Laplacian, matrix or callable
     b, x0 : ndarray
-        Of any shape; inside, they are vectors. x0 may be None.
+        Arrays of any shape; the room stores them as vectors. x0 may be None.
     M : Preconditioner, matrix or callable, optional
         Applies the inverse of a preconditioner.
 
     Attributes
     ----------
     products, reductions : int
-        How often A was applied, and how often sums were taken; a solver reports them.
+        Number of products with A, and number of reductions; a solver reports both.
 
     Examples
     --------
@@ -41,7 +42,7 @@ class Room:
     (8.0, 1)
     """
 
-    preconditioners = plain_preconditioners  # the module that applies those of ``precond/``
+    preconditioners = plain_preconditioners  # the module that applies preconditioners of ``precond/``
 
     def __init__(self, ops, A, b, x0, M, rtol, atol, maxiter):
         self.check(b, x0, rtol, atol, maxiter)
@@ -54,22 +55,22 @@ class Room:
 
     @property
     def rows(self):
-        """The operator whose rows Gershgorin's circles need; a room of a GPU returns one in host memory."""
+        """The operator, with its rows in host memory, as Gershgorin's circles need it."""
         return self.A
 
     @property
     def unknowns(self) -> int:
-        """Number of unknowns of the whole system; a room of one rank among several holds ``n`` of them."""
+        """Number of unknowns of the whole system; if several ranks share it, this room holds ``n`` of them."""
         return self.n
 
     @property
     def has_rows(self) -> bool:
-        """Whether A has rows to look at: it is no function."""
+        """Whether the rows of A are known: True unless A is a function."""
         return not callable(self.A)
 
     @property
     def fuses(self) -> bool:
-        """Whether the product and the next vector of a basis come from one sweep."""
+        """Whether one sweep computes both a product and the next vector of a basis."""
         return isinstance(self.A, Laplacian) and self.M is None
 
     def circles(self) -> tuple[float, float]:
@@ -142,11 +143,11 @@ class Room:
         self.ops.recurrence(w, v, v, a, 0.0, -g, out)
 
     def total(self, sums):
-        """Return sums over all points of the system, from those of the points that this room holds."""
+        """Return sums over all points of the system, given the sums over the points that this room holds."""
         return sums
 
     def collect(self, sums) -> np.ndarray:
-        """Return sums over all points of the system in host memory, from those where the vectors live."""
+        """Do what :meth:`total` does, and return the result in host memory."""
         return self.total(self.to_host(sums))
 
     def dots(self, *pairs) -> list[float]:
@@ -166,13 +167,13 @@ class Room:
         s = basis.s
         Q, AQ = block[:s], block[s : 2 * s]
         self.copy(r, Q[0]) if self.M is None else self.precondition(r, Q[0])
-        with np.errstate(over="ignore", invalid="ignore"):  # the method finds it in the sums, and says why
+        with np.errstate(over="ignore", invalid="ignore"):  # the method reports it from the sums
             for j in range(s):
                 step = (basis.a[j], basis.c[j], basis.g[j]) if j < s - 1 else None
                 self.advance(Q, AQ, j, step)
 
     def advance(self, Q, AQ, j, step) -> None:
-        """Compute the product of vector j and, unless ``step`` is None, vector j + 1."""
+        """Compute the product of A with vector j and, unless ``step`` is None, vector j + 1 of the basis."""
         previous = Q[max(j - 1, 0)]
         if self.fuses:
             self.products += 1
@@ -187,7 +188,7 @@ class Room:
             self.ops.recurrence(previous, Q[j], product, *step, Q[j + 1])
 
     def fused(self, previous, current, step, product, out) -> None:
-        """Multiply by the Laplacian and go on to the next vector in one sweep."""
+        """Compute the product with the Laplacian and the next vector of the basis in one sweep."""
         grids = [None if v is None else v.reshape(self.A.shape) for v in (previous, current, product, out)]
         self.ops.laplacian_recurrence(*grids[:2], *(step or (0.0, 0.0, 0.0)), *grids[2:])
 
@@ -200,7 +201,7 @@ class Room:
         return self.collect(out)
 
     def gram(self, old, fresh, r) -> np.ndarray:
-        """Return the Gram matrix, in whose last column are the sums with r: one reduction."""
+        """Return the Gram matrix; its last column holds the sums with r: one reduction."""
         self.reductions += 1
         m = len(fresh) if old is not None else len(fresh) // 2
         out = self.zeros((m + 1, m + 1), np.float64)
@@ -210,7 +211,7 @@ class Room:
         return upper + np.triu(upper, 1).T
 
     def sums(self, old, fresh, r, out) -> None:
-        """Take the sums of a pass."""
+        """Write the Gram matrix of a pass to ``out``."""
         self.ops.gram(old, fresh, r, out)
 
     def update(self, old, fresh, beta, alpha, out) -> None:
@@ -223,7 +224,7 @@ class Room:
 
 
 def room_for(room, ops, A, *arguments) -> Room:
-    """Return the room of an operator that brings its own, such as one of many ranks; else one of the class ``room``.
+    """Return the room of A if A has its own, as an operator on many ranks does; otherwise one of the class ``room``.
 
     Examples
     --------

@@ -1,29 +1,29 @@
-"""The scalar work of a pass: small dense systems, from the sums that one reduction has brought to the host.
+"""The scalar work of a pass on the host: small dense systems, made of the sums of one reduction.
 
-Two ways to the coefficients of a pass:
+There are two ways to compute the coefficients of a pass:
 
 - From 2s moments (:func:`first`, :func:`following`), as Chronopoulos and Gear published it: the matrix W of the new
   directions follows from the one before it by a recurrence, in which rounding errors are amplified.
-- From the Gram matrix of all directions (:func:`projected`): nothing is carried over, and what rounding has made
-  dependent is cut off.
+- From the Gram matrix of all directions (:func:`projected`): nothing is carried over from the last pass, and directions
+  that rounding has made dependent are dropped.
 
 ``mu[k]`` is the moment ``rᵀ (M A)^k M r``, k = 0 … 2s - 1. All arrays are float64, in host memory.
 
 Sources: A. T. Chronopoulos, C. W. Gear, s-step iterative methods for symmetric linear systems, J. Comput. Appl. Math.
 25, 1989; M. Bernaschi et al., Communication-reduced Conjugate Gradient Variants for GPU-accelerated Clusters, 2025,
-Algorithm 6, here with j = 1 … s in the loop that it prints as j = 1 … i - 1.
+Algorithm 6. One of its loops is printed as j = 1 … i - 1; here it runs over j = 1 … s.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-CUT = 1e-14  # eigenvalues of a Gram matrix of unit diagonal that are smaller, times its size, are rounding errors
-CLEARLY = 1e-6  # an eigenvalue below minus so much of the largest one is no rounding error
+CUT = 1e-14  # times largest eigenvalue and size of a matrix of unit diagonal: eigenvalues below are rounding errors
+CLEARLY = 1e-6  # a number below -1e-6 times the largest one is more negative than rounding errors explain
 
 
 class Breakdown(Exception):
-    """W is not positive definite: the directions of this pass are dependent, to working precision.
+    """W is not positive definite: in working precision, the directions of this pass are dependent.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Breakdown(Exception):
 
 
 class NotDefinite(Exception):
-    """A direction d has dᵀ A d < 0, by far more than rounding errors explain.
+    """A direction d has dᵀ A d < 0, and rounding errors cannot explain it.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def following(mu, before: Step, couple=None) -> Step:
     Raises
     ------
     Breakdown
-        If W, or the W before, is not positive definite.
+        If W of this pass or of the last pass is not positive definite.
 
     Examples
     --------
@@ -130,8 +130,8 @@ def following(mu, before: Step, couple=None) -> Step:
 def lags(mu, alpha) -> np.ndarray:
     """Return ``t[k]``, k = 0 … 2s - 2: the products of the last pass's directions with the new Krylov vectors.
 
-    ``t[i + j]`` is ``(p_prev_i)ᵀ A Q_j``. It is 0 for i + j < s - 1, because r is orthogonal to the space before; the
-    others follow from ``r = r_prev - A P_prev alpha``, one after the other.
+    ``t[i + j]`` is ``(p_prev_i)ᵀ A Q_j``. It is 0 for i + j < s - 1, because r is orthogonal to the last space. The
+    others follow one by one from ``r = r_prev - A P_prev alpha``.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def lags(mu, alpha) -> np.ndarray:
 
 
 def coupling(mu, alpha) -> np.ndarray:
-    """Return ``C[i, j] = -t[i + j]`` for all i and j: minus ``P_prevᵀ A Q``.
+    """Return C = ``-P_prevᵀ A Q``, with ``C[i, j] = -t[i + j]`` for all i and j.
 
     Examples
     --------
@@ -159,9 +159,9 @@ def coupling(mu, alpha) -> np.ndarray:
 
 
 def coupling_printed(mu, alpha) -> np.ndarray:
-    """Return C as the paper prints its loop, j = 1 … i - 1: only what lies below the diagonal is set.
+    """Return C by the loop as the paper prints it, j = 1 … i - 1: only elements below the diagonal are set.
 
-    So the directions are not conjugate to those before, and the method stagnates. It is here to be watched.
+    So the directions are not conjugate to earlier ones, and the method stagnates; this function serves to show that.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def coupling_printed(mu, alpha) -> np.ndarray:
 
 
 def _solve(W, right):
-    """Solve by Cholesky's method, with W scaled to unit diagonal."""
+    """Return the solution of ``W X = right`` by Cholesky's method, with W scaled to unit diagonal."""
     diagonal = np.diag(W)
     if not np.all(np.isfinite(W)) or not np.all(diagonal > 0):
         raise Breakdown
@@ -187,18 +187,18 @@ def _solve(W, right):
 
 
 class Projection(NamedTuple):
-    """The coefficients of a pass by the Gram matrix; Z are the vectors before, then the fresh ones.
+    """The coefficients of a pass by the Gram matrix; Z are the vectors of the last pass followed by the fresh ones.
 
     Attributes
     ----------
     C : ndarray, shape (m, s)
-        The new directions are ``Z C``; a column of zeros for each that was cut off.
+        The new directions are ``Z C``; C has a column of zeros for each direction that was dropped.
     a : ndarray, shape (m,)
         ``x += Z a``.
     condition : float
         Condition of the Gram matrix of the fresh vectors, scaled to unit diagonal.
     kept : int
-        Directions that were not cut off.
+        Number of directions that were not dropped.
 
     Examples
     --------
@@ -213,24 +213,24 @@ class Projection(NamedTuple):
 
 
 def projected(G, g, s: int) -> Projection:
-    """Return the minimum over all of Z, and s new directions that are conjugate to those before.
+    """Return the step to the minimum over the span of Z, and s new directions, conjugate to those of the last pass.
 
     ``a = G⁺ g``; ``B = -G_QQ⁺ G_QS``, Y = [B; I], W = Yᵀ G Y, and the new directions are ``Z Y W^{-1/2}``. G is scaled
-    to unit diagonal, and eigenvalues below ``CUT`` times its size are left out of each inverse.
+    to unit diagonal. Each inverse leaves out eigenvalues that are rounding errors (``CUT``).
 
     Parameters
     ----------
     G : ndarray, shape (m, m)
-        ``Zᵀ A Z``; m is s for the first pass, then 2s. A row of zeros belongs to a vector that was cut off.
+        ``Zᵀ A Z``; m is s for the first pass, then 2s. A vector that was dropped has a row of zeros.
     g : ndarray, shape (m,)
         ``Zᵀ r``.
     s : int
-        Fresh vectors, the last of Z.
+        Number of fresh vectors, which are the last s of Z.
 
     Raises
     ------
     NotDefinite
-        If G has an eigenvalue that is clearly negative.
+        If G has a diagonal element or an eigenvalue that is clearly negative.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def projected(G, g, s: int) -> Projection:
 
 
 def condition(H) -> float:
-    """Return the largest over the smallest eigenvalue of a symmetric matrix; infinite if one is not positive.
+    """Return the largest eigenvalue of a symmetric matrix divided by the smallest; infinity if one is not positive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The methods, written once for all libraries: conjugate gradient with two reductions, one, and one for s iterations.
+"""The methods, written once for all libraries: conjugate gradient with two reductions, one, or one per s iterations.
 
 ====================  ============================  ==================================================================
 method                reductions                    source
@@ -10,8 +10,8 @@ pcg_sstep             1 for s iterations            the same space, from its Gra
                                                     well conditioned; see ``scalar_work.py`` and ``bases.py``
 ====================  ============================  ==================================================================
 
-A pass learns the norm of the residual from its own reduction, so a method knows that it has converged when it has
-already computed one block more. Steps of Algorithms 1 to 3 stand beside the lines.
+A pass learns the norm of the residual only from its own reduction, so a method has already computed one block more when
+it finds that it has converged. The numbers beside the lines are the steps of Algorithms 1 to 3.
 """
 
 from math import sqrt
@@ -31,8 +31,8 @@ from course_pkg.sstep.outcome import bounds_too_low, diverged, ended, fell
 from course_pkg.sstep.troubles import broken, gram_trouble, growth_of, moments_trouble
 
 BOUNDS = ("gershgorin", "lanczos")
-GROWN = 1.01  # basis vectors of a Chebyshev basis whose A-norm exceeds the first one's by more: bounds are too low
-GAIN = 0.5  # after a replacement of the residual, its norm has to fall by this before the next one
+GROWN = 1.01  # if the A-norm of a Chebyshev basis vector grows by more, the bounds are too low
+GAIN = 0.5  # a true residual above this share of the last true one ends the method: it no longer improves
 REFUSED = "compare A with its transpose, and use MINRES where it is indefinite."
 
 
@@ -100,9 +100,9 @@ def pcg(room, rtol, atol, maxiter, callback):
 
 
 def pfcg(room, rtol, atol, maxiter, callback):
-    """Algorithm 2: p·Ap follows from u·Au, so all sums are of vectors that exist at the same time: one reduction.
+    """Algorithm 2: p·Ap follows from u·Au, so one reduction takes all sums: their vectors exist at the same time.
 
-    The sums are those of a pass with s = 1: with Z = [p, u], ``ZᵀAZ`` holds rho, gamma and beta, ``Zᵀr`` alpha.
+    The sums are those of a pass with s = 1: with Z = [p, u], ``ZᵀAZ`` has rho, gamma and beta, and ``Zᵀr`` has alpha.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
 
 
 def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
-    """A pass: a basis of s vectors, one reduction for the Gram matrix, and the minimum over both blocks.
+    """The stable method. A pass: a basis of s vectors, one reduction for the Gram matrix, the minimum over both blocks.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def _nothing(room):
 
 
 def _expected(room, norms):
-    """Hold the place of a norm that the next reduction will tell."""
+    """Return a placeholder for the norm that the next reduction will compute: the last norm."""
     return norms[-1]
 
 
@@ -295,5 +295,5 @@ def _interval(room, name, bounds):
 
 
 def _alone(found, s):
-    """Return the coefficients of the first pass in the shapes of the others: nothing of an old block is taken."""
+    """Return the coefficients of a pass without an old block in the usual shapes: those of old vectors are zero."""
     return np.concatenate([np.zeros((s, s)), found.C]), np.concatenate([np.zeros(s), found.a])

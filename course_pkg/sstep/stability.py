@@ -1,6 +1,6 @@
-"""How stable the s-step methods are: residuals, true and updated, and conditions, pass after pass; host code.
+"""How stable the s-step methods are: true and updated residuals, and conditions, pass after pass; host code.
 
-The stability explorer shows them. Nothing is timed: bytes follow from the cost of a method.
+The stability explorer shows them. Nothing is timed: the bytes are those of the cost of a method.
 """
 
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ CG = "cg"
 
 @dataclass(frozen=True)
 class Study:
-    """What one solve did. Residuals are relative to b; lists have an entry for each reduction that tells r·r.
+    """What one solve did. Residuals are relative to ‖b‖; tuples have an entry for each reduction that computes r·r.
 
     Attributes
     ----------
     method : str
         ``"cg"``, or the name of a basis.
     s : int
-        Iterations of a pass; 1 for CG.
+        Number of iterations that a pass does; 1 for CG.
     unknowns : int
     iterations : tuple of int
-        Iterations of conjugate gradient at each entry.
+        Number of iterations of conjugate gradient before each entry.
     updated, true : tuple of float
-        ``‖r‖ / ‖b‖`` with the r that the method updates, and with ``b - A x``.
+        ``‖r‖ / ‖b‖``, where r is the residual that the method updates, or ``b - A x``.
     basis_condition, w_condition : tuple of float
-        Condition of the Gram matrix ``QᵀAQ`` of the new basis, and of W, the one of the new directions; both scaled to
-        unit diagonal, and infinite if not positive definite. Empty for CG.
+        Condition of ``QᵀAQ``, the Gram matrix of the new basis, and of W, the Gram matrix of the new directions. Both
+        are scaled to unit diagonal; the condition is infinite if a matrix is not positive definite. Empty for CG.
     reductions, bytes : int
     target : float
     converged : bool
@@ -64,7 +64,7 @@ class Study:
 
 
 class _Watched(Room):
-    """A room that notes residuals and conditions at each reduction of a pass; its own work is not counted."""
+    """A room that notes residuals and conditions at each reduction of a pass, without counting the work for them."""
 
     def __init__(self, A, b, rtol):
         super().__init__(reference, A, b, None, None, rtol, 0.0, None)
@@ -109,8 +109,8 @@ class _Watched(Room):
 def study(A: Laplacian, basis: str, s: int, *, rtol=1e-10, cg=None) -> Study:
     """Solve ``A x = 1`` by an s-step method and note how stable it is.
 
-    The monomial basis is that of the method by moments, which ends where W is no longer positive definite. The others
-    are those of the stable method, by the Gram matrix.
+    The monomial basis is studied with the method by moments, which ends when W is no longer positive definite. The
+    other bases are studied with the stable method, which uses the Gram matrix.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def study(A: Laplacian, basis: str, s: int, *, rtol=1e-10, cg=None) -> Study:
     s : int
     rtol : float
     cg : Study, optional
-        Conjugate gradient on the same system, if it is known already.
+        The study of conjugate gradient on the same system, if there is one already.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def conjugate_gradient(A: Laplacian, *, rtol=1e-10) -> Study:
 
 
 def studies(sizes=(12, 20), bases=BASES, steps=(4, 8, 16), *, rtol=1e-10) -> dict:
-    """Return studies by the side of the grid, the basis, and s.
+    """Return a nested dict of studies: ``found[size][basis][s]``, where size is the edge of the grid.
 
     Examples
     --------

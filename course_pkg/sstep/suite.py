@@ -1,7 +1,7 @@
 """What ``course bench sstep`` measures: the operations of a pass for each s, and solves by every method.
 
 Operations are compared with the same work by a library: NumPy on a CPU, calls of cuBLAS through CuPy on a GPU. A solve
-tells its iterations, reductions and products; its time for an iteration stands beside the bytes that it moves.
+reports its iterations, reductions and products, and its time per iteration beside the bytes per iteration.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ NUMPY, CPU = Library.NUMPY, Library.NUMBA_CPU
 POINTS, QUICK_POINTS = 10**6, 4000
 STEPS, QUICK_STEPS = (1, 4, 8), (2,)  # s of the operations
 EDGES, QUICK_EDGES = (32, 64), (10,)  # of the solves
-METHODS = (  # method and what it is called with
+METHODS = (  # method and its keyword arguments
     ("pcg", {}),
     ("pfcg", {}),
     ("pcg_sstep_moments", {"s": 1}),
@@ -60,7 +60,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def coefficients(p: BlockProblem, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the coefficients of an update, so small that a block does not grow when it is updated again and again.
+    """Return coefficients of an update that are so small that repeated updates do not make a block grow.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _solves(edge) -> Iterator[Measurement]:
 
 
 def one_solve(variant, library, system, options, rtol, samples=1, wait=None) -> Measurement:
-    """Time a whole solve, and observe how it ended, and the bytes of an iteration that is matrix-free and has no M."""
+    """Time a whole solve, and record how it ended; without a matrix and M, also record the bytes of an iteration."""
     found, (A, b) = {}, system
     size = {"shape": list(A.shape)} if isinstance(A, Laplacian) else {"matrix": "poisson_3d", "n": b.size}
     chosen = {k: v for k, v in options.items() if k != "M"}

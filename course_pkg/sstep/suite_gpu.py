@@ -44,7 +44,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
 
 
 class Blocks:
-    """Blocks, coefficients, x and r on the device, drawn there."""
+    """Blocks, coefficients, x and r, drawn at random in GPU memory."""
 
     def __init__(self, n, s, seed=0):
         draw = cp.random.default_rng(seed)
@@ -107,7 +107,7 @@ def operations(n, s, options) -> Iterator[Measurement]:
 
 
 def _memory(name, library, s) -> dict:
-    """Return the memory for the parts of sums: a new allocation in each call would wait for the GPU."""
+    """Return memory for the blocks' parts of sums. If each call allocated it, the call would wait for the GPU."""
     if library == CUDA and name in ("moments", "gram"):
         return {"partial": gpu_numba.parts(s)}
     return {}
@@ -127,7 +127,7 @@ def solves(edge, samples) -> Iterator[Measurement]:
 
 
 def with_vcycle(edge, samples) -> Iterator[Measurement]:
-    """Yield solves with a stored matrix, without and with a V-cycle, whose set-up is not timed."""
+    """Yield solves with a stored matrix, without and with a V-cycle; the set-up of the V-cycle is not timed."""
     matrix = poisson((edge,) * 3)
     M, A = amg(matrix).to_device(), Csr.from_scipy(matrix).to_device()
     b = cuda.as_cuda_array(cp.ones(edge**3))

@@ -1,6 +1,6 @@
-"""The kernels of a pass on vectors larger than any cache: what moves between the GPU and its memory, beside the cost.
+"""The kernels of a pass on vectors larger than any cache, to compare the bytes that move with the cost.
 
-The results are not used, so most memory stays as it is found; the coefficients are written, so that all is finite.
+The results are not used, so most memory is not initialised; only the coefficients are, so that all numbers are finite.
 """
 
 import numpy as np

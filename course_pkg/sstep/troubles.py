@@ -1,4 +1,4 @@
-"""What the sums of a pass tell when something is wrong: with A, with M, with the bounds, or with rounding."""
+"""How the sums of a pass show that something is wrong: with A, with M, with the bounds, or because of rounding."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from course_pkg.core import Status
 
 
 def growth_of(G, s, name):
-    """Return how much the A-norm of a Chebyshev basis grew: at most 1 if the bounds hold, but for rounding.
+    """Return by what factor the A-norm of Chebyshev basis vectors grew; rounding aside, at most 1 if the bounds hold.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def gram_trouble(G, s, iterations, interval) -> Stop | None:
 
 
 def broken(s, iterations) -> Stop:
-    """Return the outcome of a method by moments whose W is not positive definite, and that falls back no further.
+    """Return the outcome of a method by moments if W is not positive definite and no smaller s is left.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 Kernels:
     update_p_kernel             p = r + beta p
     update_x_and_r_kernel       x = x + alpha p, r = r - alpha s
-    update_x_and_r_dot_kernel   as update_x_and_r, and the block's part of <r, r>, so that r is not read again
+    update_x_and_r_dot_kernel   as update_x_and_r, plus the block's part of <r, r>, so r is not read again
     dot_kernel                  the block's part of <a, b>
     add_kernel                  x = x + factor p, after the last iteration
     fill_kernel                 the same number everywhere
@@ -57,7 +57,7 @@ def update_x_and_r_kernel(p, s, state, x, r):
 
 @cuda.jit
 def update_x_and_r_dot_kernel(p, s, state, x, r, partial):
-    """As update_x_and_r, and the block's part of step 8: r is still in a register, so it is not read again."""
+    """As update_x_and_r, plus the block's part of step 8: r is still in a register, so it is not read again."""
     c, total = pair_number(), 0.0
     if c < x.size and state[STOPPED] == RUNNING:
         alpha = x.dtype.type(state[ALPHA])
@@ -74,7 +74,7 @@ def update_x_and_r_dot_kernel(p, s, state, x, r, partial):
 
 @cuda.jit
 def dot_kernel(a, b, partial):
-    """The block's part of step 3 or 8, alone: each thread sums its share in a register before it waits for others."""
+    """Only the block's part of step 3 or 8: each thread sums its share in a register before it waits for others."""
     total = 0.0
     for i in range(2 * cuda.grid(1), a.size, 2 * cuda.gridsize(1)):
         a0, a1 = load_pair(a, i)

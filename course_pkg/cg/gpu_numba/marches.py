@@ -15,10 +15,10 @@ from course_pkg.core import CourseError
 from course_pkg.core.limits import MOST_BLOCKS_ALONG
 
 LINE_BYTES = 128  # of a cache line
-THREADS_MARCHING, NARROWEST, WIDEST = 512, 32, 128  # of a block: in all, and along x
+THREADS_MARCHING, NARROWEST, WIDEST = 512, 32, 128  # threads of a block; least and most of them along x
 WHOLE = 2**16  # blocks along y of a strip that is as wide as any grid
-AT_ONCE = 264  # blocks of 512 threads with 56 registers that an H200 or H100 runs at the same time
-SMALL_PLANE = 2**20  # bytes
+AT_ONCE = 264  # blocks (of 512 threads with 56 registers) that an H200 or H100 runs at once
+SMALL_PLANE = 2**20  # bytes: up to this size, a plane stays in the L2 cache
 
 
 def row_pitch(nx: int, dtype) -> int:
@@ -82,18 +82,18 @@ class March:
 
     @property
     def shift(self) -> int:
-        """Logarithm of the strip to base 2: kernels shift by it instead of dividing."""
+        """Logarithm of ``strip`` to base 2: kernels shift by it, because a division needs more registers."""
         return self.strip.bit_length() - 1
 
     def blocks(self, shape) -> tuple[int, int, int]:
-        """Return the blocks that cover a grid: along x, chunks times the blocks of a strip, strips."""
+        """Return the grid of blocks (x, y, z): blocks along x, chunks times the blocks of a strip, number of strips."""
         nz, ny, nx = shape
         pairs, rows = -(-nx // 2), -(-ny // self.block[1])
         return -(-pairs // self.block[0]), -(-nz // self.planes) * self.strip, -(-rows // self.strip)
 
 
 def march_for(shape, *, threads=THREADS_MARCHING, widest=WIDEST, planes=8, strip=WHOLE) -> March:
-    """Return a march whose blocks are as wide as suits the rows of a grid (nz, ny, nx).
+    """Return a march whose blocks have a width along x that suits the rows of a grid (nz, ny, nx).
 
     Examples
     --------
@@ -108,7 +108,7 @@ def march_for(shape, *, threads=THREADS_MARCHING, widest=WIDEST, planes=8, strip
 
 @dataclass(frozen=True)
 class Marches:
-    """The marches of the kernels of a solve, each found by trying on an H200.
+    """The marches of the kernels of a solve. Each was chosen by measurements on an H200.
 
     Attributes
     ----------
@@ -137,8 +137,8 @@ class Marches:
         """Choose the marches by the size of a plane.
 
         A small plane stays in the L2 cache until the next chunk reads it, so chunks can be short, which keeps the GPU
-        full. Only the search, whose threads have many bytes in flight, is faster with few long chunks that all run at
-        the same time: ``at_once`` blocks. If planes are large, narrow strips have the same effect as small planes.
+        full. The search kernel is an exception: its threads have many bytes in flight, so it is faster with few long
+        chunks that all run at the same time, in ``at_once`` blocks. If planes are large, narrow strips do the same.
         """
         nz, ny, nx = shape
         if ny * nx * itemsize <= SMALL_PLANE:

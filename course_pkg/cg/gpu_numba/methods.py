@@ -13,8 +13,8 @@ maxiter : int, optional
     Most iterations; ten times the number of unknowns when it is left out.
 callback : callable, optional
     Called with x, a new device array, after each iteration (``cg_deferred_x``: after every second one), on the default
-    stream. With a callback, the host waits after every iteration, which takes time; without one, on a GPU, only after
-    every 64th.
+    stream. With a callback, the host waits after every iteration, which takes time. Without one, a GPU makes it wait
+    only after every 64th iteration.
 
 Each method returns a ``Solution`` whose x is a new device array; ``converged`` is true only if the true residual meets
 the tolerance. Each raises ``CourseError`` if an argument does not fit. Sums are accumulated in float64 and do not
@@ -33,7 +33,7 @@ from course_pkg.cg.gpu_numba.stencils import (
 
 
 def baseline_iteration(w, p1, p2, odd, stream):
-    """Queue five kernels for the fields (and two for the scalars); p is updated in place, so p1 is p2."""
+    """Queue five kernels for the fields and two for the scalars. p is updated in place, so p1 and p2 are one field."""
     w.over_pairs(update_p_kernel, stream, w.r, w.state, p2)  # 9
     w.marching(matvec_kernel, stream, (p2, w.state), (w.s,))  # 2
     w.make_alpha(w.dot(p2, w.s, stream), stream)  # 3, 4
@@ -141,7 +141,7 @@ def cg_deferred_x(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=Non
     return solve(ITERATIONS["deferred_x"], b, x0, rtol, atol, maxiter, callback)
 
 
-# by the names of the variants
+# the keys are the names of the variants
 ITERATIONS = {
     "baseline": Iteration(baseline_iteration),
     "map_stencil_fused": Iteration(map_stencil_fused_iteration, swaps_p=True),

@@ -1,16 +1,16 @@
-"""The kernels of conjugate gradient whose r and p are float32 in memory: as the two-kernel method, with half the bytes.
+"""The kernels of conjugate gradient with r and p in float32: those of the two-kernel method, with half the bytes.
 
 Kernels:
-    search_mixed_kernel    p2 = r + beta p1, and the block's part of <p2, A p2>; A p2 is not stored
+    search_mixed_kernel    p2 = r + beta p1, and the block's part of <p2, A p2>, without storing A p2
     advance_mixed_kernel   r = r - alpha A p2, y = y + alpha p2, and the part of <r, r>
     gather_kernel          in an update: x = x + scale y, y = 0
     refresh_kernel         in an update: r = (b - A x) / scale, and the part of its <r, r>
 
-r, p and y are float32, b, x and all sums float64. ``A p`` is a sum of differences of neighbours, computed in float32.
-Where p is smooth, six times p minus its neighbours cancels nearly all digits of float32, but differences of numbers so
-close to each other have no rounding error: with them the method takes as many iterations as in double precision.
+r, p and y are float32; b, x and all sums are float64. ``A p`` is computed in float32, as a sum of differences between
+p and each neighbour. Where p is smooth, six times p minus the sum of its neighbours would lose nearly all digits of
+float32. A difference of two close numbers has no rounding error, so the method takes as many iterations as in float64.
 
-Layout and marching are those of ``stencils.py``; when updates run, ``reliable.py`` says.
+Layout and marching are those of ``stencils.py``. ``reliable.py`` explains when updates run.
 """
 
 import numpy as np
@@ -54,8 +54,8 @@ def differences(u, c, centre0, centre1, i, j, nx, pitch, ny):
 def search_mixed_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
     """Steps 9, 2 and 3. <p2, A p2> is the sum of the squared differences over all pairs of neighbours.
 
-    So each point needs only the three neighbours before it, and a sum of positive terms loses no digits. Points outside
-    the grid are zero. Before it computes a plane, each thread requests r and p1 of the next one.
+    So each point needs only three neighbours, those with the smaller x, y and z, and no digits cancel in a sum of
+    positive terms. Points outside the grid are zero. Each thread requests r and p1 one plane ahead.
     """
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
@@ -94,7 +94,7 @@ def search_mixed_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, part
 
 @cuda.jit
 def advance_mixed_kernel(p, state, nx, pitch, ny, nz, planes, shift, y, r, partial):
-    """As search_mixed, but A p2 for steps 6 and 8; step 5 is done as well, in y."""
+    """As search_mixed, but A p2 is used for steps 6 and 8, and step 5 adds to y instead of x."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny and state[STOPPED] == RUNNING:
@@ -111,7 +111,7 @@ def advance_mixed_kernel(p, state, nx, pitch, ny, nz, planes, shift, y, r, parti
             y0, y1 = load_pair(y, c)
             s0, s1 = differences(p, c, centre0, centre1, i, j, nx, pitch, ny)
             r0 -= alpha * (s0 + ((centre0 - below0) + (centre0 - above0)))
-            if np.uint32(i + 1) < nx:  # else behind a row of odd length
+            if np.uint32(i + 1) < nx:  # otherwise r1 lies behind a row of odd length
                 r1 -= alpha * (s1 + ((centre1 - below1) + (centre1 - above1)))
             store_pair(r, c, r0, r1)
             store_pair(y, c, y0 + alpha * centre0, y1 + alpha * centre1)
@@ -123,7 +123,7 @@ def advance_mixed_kernel(p, state, nx, pitch, ny, nz, planes, shift, y, r, parti
 
 @cuda.jit
 def gather_kernel(state, x, y):
-    """Add to x what the iterations since the last update have found."""
+    """Add to x the sum that the iterations since the last update collected in y, and set y to zero."""
     c = pair_number()
     if c < x.size and state[STOPPED] == PAUSED:
         scale, zero = state[SCALE], y.dtype.type(0)
@@ -135,7 +135,7 @@ def gather_kernel(state, x, y):
 
 @cuda.jit
 def refresh_kernel(b, x, state, nx, pitch, ny, nz, planes, shift, r, partial):
-    """As ``residual_kernel``, but in an update: divided by a power of two, and rounded only when it is stored."""
+    """As ``residual_kernel``, but in an update: r is divided by a power of two, and rounded only when it is stored."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny and state[STOPPED] == PAUSED:

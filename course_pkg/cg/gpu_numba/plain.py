@@ -2,7 +2,7 @@
 
 Kernels:
     update_p_flat_kernel      p2 = r + beta p1
-    map_stencil_flat_kernel   as update_p, and s = A p2, for which p2 is computed again at each of the seven points
+    map_stencil_flat_kernel   as update_p, plus s = A p2; p2 is computed again at each of the seven points
 
 The stencil alone is ``laplacian_flat_kernel`` of the stencil topic. Grids are seen as vectors without gaps between
 their rows, with offsets of 32 bits (``stencil/gpu_numba/indexing.py``). The methods of ``methods.py`` use kernels that
@@ -25,7 +25,7 @@ def update_p_flat_kernel(r, p1, beta, nx, ny, nz, p2):
 
 @cuda.jit
 def map_stencil_flat_kernel(r, p1, beta, nx, ny, nz, p2, s):
-    """As update_p_flat, and step 2: p2 of neighbours may not be written yet, so it is computed again from r and p1."""
+    """As update_p_flat, plus step 2: p2 of neighbours may not be written yet, so it is computed again from r and p1."""
     i, j, k, c = point(nx, ny)
     plane = np.uint32(nx * ny)
     if i < nx and j < ny and k < nz:

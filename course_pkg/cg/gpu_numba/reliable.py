@@ -3,7 +3,7 @@
 Every CUDA graph ends with the kernels of an update, which return at once unless the device is paused. After every
 second iteration a kernel of one block compares the residual with the tolerance and with the largest residual since the
 last update, and may pause: the iterations that remain in the graph then change nothing. So no update waits for the
-host, which reads the scalars as seldom as for the other methods. ``updates.py`` explains the rules; the steps are
+host, which reads the scalars as rarely as it does for the other methods. ``updates.py`` explains the rules. Steps are
 numbered as in ``cg/reference.py``.
 
 Kernels:
@@ -51,17 +51,17 @@ from course_pkg.cg.updates import DROP, MOST_IDLE, SINGLE, TRUSTED, check_double
 from course_pkg.core import Solution
 from course_pkg.device.graphs import SIMT
 
-MIXED_AT_ONCE = 396  # blocks of 512 threads with 40 registers that an H200 or H100 runs at the same time
-# of iterations in a graph: on a GPU several, so that kernels of an update that return at once are launched less often
+MIXED_AT_ONCE = 396  # blocks (of 512 threads with 40 registers) that an H200 or H100 runs at once
+# pairs of iterations in a graph: several on a GPU, so that fewer update kernels are launched only to return at once
 PAIRS = 1 if SIMT else 4
 
 
 @cuda.jit
 def beta_mixed_kernel(partial, blocks, state, odd, history):
-    """As ``beta_kernel``, but r is not believed to be small before an update has confirmed it.
+    """As ``beta_kernel``, but a small r does not end the method: the device pauses until an update has checked r.
 
-    Updates follow an iteration with ``odd``, after which the two fields p are back in their places, or a residual of
-    zero, after which p is not used.
+    An update may follow an iteration with ``odd``, because the two fields p are then back in their places. It may also
+    follow a residual of zero, because p is then not used again.
     """
     delta = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
@@ -80,7 +80,7 @@ def beta_mixed_kernel(partial, blocks, state, odd, history):
 
 @cuda.jit
 def settle_kernel(partial, blocks, state, history):
-    """As beta_mixed, but from the true residual: the last kernel of an update, which ends the pause."""
+    """As beta_mixed, but from the true residual: this is the last kernel of an update, and it ends the pause."""
     true = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0 and state[STOPPED] == PAUSED:
         updated = state[DELTA]
@@ -115,7 +115,7 @@ def mixed_iteration(w, p1, p2, odd, stream):
 
 
 class MixedWorkspace(Workspace):
-    """As :class:`Workspace`, with r and p in float32, and ``y``, the part of x since the last update.
+    """As :class:`Workspace`, with r and p in float32, and a field ``y``: what x has gained since the last update.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class MixedWorkspace(Workspace):
 class MixedSolver(Solver):
     """Conjugate gradient in two precisions on a grid in GPU memory; arguments as in :class:`Solver`.
 
-    With ``endless``, it goes on without updates, for measurements of its iterations.
+    With ``endless``, it never pauses for an update, so that measurements can time its iterations.
 
     Examples
     --------
@@ -165,10 +165,10 @@ class MixedSolver(Solver):
         state[SCALE], state[TARGET] = self.scale, (self.target / self.scale) ** 2
         state[DELTA], state[LEAST], state[UPDATES] = 0.0, np.inf, -1
         state[ENOUGH] = 0.0 if endless else DROP**2
-        if endless:  # and no number of updates without progress is too many
+        if endless:  # never stop for lack of progress, either
             state[LEAST] = state[IDLE] = -np.inf
         if self.stopped == RUNNING:
-            state[STOPPED] = PAUSED  # r of step 1 is made as in every update
+            state[STOPPED] = PAUSED  # so that the first update makes r of step 1
         self.work.state.copy_to_device(state)
         self.work.update()
 
@@ -176,23 +176,23 @@ class MixedSolver(Solver):
         return MixedWorkspace(b)
 
     def some(self, stream=0) -> None:
-        """Queue the iterations of a graph, and the update at its end."""
+        """Queue ``QUEUED`` iterations, and the update after them; one graph holds them."""
         for _ in range(PAIRS):
             self.two(stream)
         self.work.update(stream)
 
     def alone(self, odd: bool) -> None:
-        """Queue an iteration that the host waits for, and an update."""
+        """Queue one iteration and an update, after which the host waits."""
         self.one(odd)
         self.work.update()
 
     def look(self) -> None:
-        """As :meth:`Solver.look`, and count the updates."""
+        """Do what :meth:`Solver.look` does, and read the number of updates."""
         super().look()
         self.updates = max(0, int(self.work.state.copy_to_host()[UPDATES]))
 
     def current(self):
-        """Return x of the last iteration, without an update, as a new grid."""
+        """Return x of the last iteration as a new grid, without making an update."""
         w = self.work
         x = cuda.device_array(w.size, w.dtype)
         x.copy_to_device(w.x)
@@ -220,9 +220,9 @@ class MixedSolver(Solver):
 def cg_mixed(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
     """Solve ``A x = b`` with r and p in float32, sums, x and the true residual in float64.
 
-    Arguments are those of the other methods (``methods.py``), but b and x0 must be float64, and any rtol that float64
-    can reach is reached. ``extra["reliable_updates"]`` says how often the true residual replaced r. Each iteration
-    reads 20 bytes and writes 12 per point, each update reads 28 and writes 16 (``cg/precision.py``).
+    Arguments are those of the other methods (``methods.py``), but b and x0 must be float64. The method reaches every
+    rtol that double precision can reach. ``extra["reliable_updates"]`` says how often the true residual replaced r.
+    Each iteration reads 20 bytes and writes 12 per point; each update reads 28 and writes 16 (``cg/precision.py``).
 
     Source: M. A. Clark et al., Comput. Phys. Commun. 181 (2010) 1517, section 5.
 
@@ -236,7 +236,7 @@ def cg_mixed(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) ->
 
 
 def endless(name: str, b, rtol: float) -> Solver:
-    """Return a solver of a method that measurements run on and on, without updates; ``rtol`` must be out of reach.
+    """Return a solver of a method that iterates without updates until measurements end; ``rtol`` must be out of reach.
 
     Examples
     --------

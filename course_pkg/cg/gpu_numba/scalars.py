@@ -7,7 +7,7 @@ are numbered as in ``cg/reference.py``.
 Kernels:
     alpha_kernel   p·Ap from its parts, and alpha = delta / p·Ap
     beta_kernel    delta = r·r from its parts, beta = delta / delta_old, and whether the iteration ends here
-    total_kernel   the sum of the parts, and no scalar from it
+    total_kernel   the sum of the parts only
 """
 
 import numpy as np
@@ -21,18 +21,18 @@ THREADS_FINISH = 1024
 
 # places in ``state``, float64
 DELTA, ALPHA, ALPHA_OLD, BETA, P_A_P, TARGET, ITERATION, MAXITER, STOPPED, TOTAL = range(10)
-# and those of the method in two precisions (``reliable.py``)
+# further places, for the method in two precisions (``reliable.py``)
 LARGEST, LEAST, IDLE, UPDATES, SCALE, ENOUGH = range(10, 16)
 STATE_SIZE = 16
 KEPT = 64  # number of residuals that the device keeps until the host reads them
-# values of state[STOPPED]; BROKEN: p·Ap is not a positive finite number; PAUSED: until an update (``reliable.py``)
+# values of state[STOPPED]; BROKEN: p·Ap is not positive and finite; PAUSED: waits for an update (``reliable.py``)
 RUNNING, CONVERGED, LIMIT, BROKEN, PAUSED, STAGNATED = range(6)
 
 
 def status_of(stopped: int, p_A_p: float) -> Status | None:
     """Return why the device stopped, from ``state[STOPPED]`` and ``state[P_A_P]``; None while it still iterates.
 
-    The true residual is not yet confirmed.
+    The status rests on the updated residual: the true one is checked later.
 
     Examples
     --------
@@ -76,9 +76,9 @@ def alpha_kernel(partial, blocks, state):
 
 @cuda.jit
 def beta_kernel(partial, blocks, state, history):
-    """As alpha_kernel, but step 8, and beta of step 9. It also ends the iteration, and decides whether to stop.
+    """As alpha_kernel, but for step 8 and beta of step 9. It also ends the iteration, and decides whether to stop.
 
-    ``history`` keeps delta of the latest iterations, that of iteration k at ``k % history.size``.
+    ``history`` keeps delta of the latest iterations; delta of iteration k is at ``k % history.size``.
     """
     delta = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
@@ -95,7 +95,7 @@ def beta_kernel(partial, blocks, state, history):
 
 @cuda.jit
 def total_kernel(partial, blocks, state):
-    """As alpha_kernel, but only the sum, in ``state[TOTAL]``: for residuals before and after the iterations."""
+    """As alpha_kernel, but it only puts the sum into ``state[TOTAL]``: for residuals before or after the iterations."""
     total = sum_of(partial, blocks)
     if cuda.threadIdx.x == 0:
         state[TOTAL] = total

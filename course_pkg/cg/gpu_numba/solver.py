@@ -26,12 +26,12 @@ from course_pkg.cg.outcome import Stop, finish, nothing_to_solve
 from course_pkg.core import Solution, Status
 from course_pkg.device.graphs import SIMT, captured
 
-PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # pairs of iterations after which the host reads the scalars
+PAIRS_UNSEEN = 1 if SIMT else at.KEPT // 2  # the host reads the scalars after this many pairs of iterations
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """A method: how it does one iteration.
+    """How a method does one iteration.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Solver:
     ----------
     iteration : Iteration
     b, x0 : device array, shape (nz, ny, nx)
-        x0 may be None. Both are left as they are.
+        x0 may be None. Neither is changed.
     rtol, atol, maxiter
         As in ``cg/reference.py``.
 
@@ -81,8 +81,8 @@ class Solver:
     """
 
     QUEUED = 2  # iterations of a graph
-    scale = 1.0  # of the norms that the device keeps
-    agreement = 1e-9  # how far the updated residual may be from the true one, relative to it
+    scale = 1.0  # norms that the device keeps are divided by it
+    agreement = 1e-9  # largest relative difference of the updated residual from the true one
 
     def __init__(self, iteration, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None):
         check_grids(b, x0, device=True)
@@ -119,7 +119,7 @@ class Solver:
         self.one(True, stream)
 
     def some(self, stream=0) -> None:
-        """Queue ``QUEUED`` iterations: what a graph repeats."""
+        """Queue ``QUEUED`` iterations; one graph holds them."""
         self.two(stream)
 
     def graph(self) -> Callable[[], None]:
@@ -127,14 +127,14 @@ class Solver:
         if SIMT:
             return self.some
         state = self.work.state.copy_to_host()
-        # the kernels compile, and change nothing, because the solver has stopped
+        # this launch only compiles the kernels: they change nothing while the state says that the solver has stopped
         self.work.state.copy_to_device(np.full_like(state, at.LIMIT))
         self.some()
         self.work.state.copy_to_device(state)
         return captured(self.some)
 
     def look(self) -> None:
-        """Wait for the device, and record its iterations since the last look; norms it no longer keeps become NaN."""
+        """Wait for the device, and record its iterations since the last look; norms it has overwritten become NaN."""
         state, history = self.work.state.copy_to_host(), self.work.history.copy_to_host()
         done, self.stopped = int(state[at.ITERATION]), int(state[at.STOPPED])
         lost = max(0, done - self.done - at.KEPT)  # iterations whose residuals the device has overwritten
@@ -169,7 +169,7 @@ class Solver:
                 callback(self.current())
 
     def alone(self, odd: bool) -> None:
-        """Queue an iteration that the host waits for."""
+        """Queue one iteration, after which the host waits."""
         self.one(odd)
 
     def current(self):
@@ -188,7 +188,7 @@ class Solver:
 
     @property
     def extra(self) -> dict:
-        """Further results."""
+        """Further results of the method, for ``Solution.extra``."""
         return {}
 
 

@@ -2,17 +2,16 @@
 
 Kernels:
     matvec_kernel        s = A p
-    matvec_dot_kernel    as matvec, and the block's part of <p, s>
+    matvec_dot_kernel    as matvec, plus the block's part of <p, s>
     map_stencil_kernel   p2 = r + beta p1 and s = A p2: p2 at the neighbours is computed again, not read
-    search_kernel        as map_stencil, and the block's part of <p2, A p2>; A p2 is not stored
+    search_kernel        as map_stencil, plus the block's part of <p2, A p2>, but A p2 is not stored
     advance_kernel       r = r - alpha A p2, with A p2 computed once more; x = x + alpha p2; the part of <r, r>
     residual_kernel      r = b - A x, and the part of <r, r>: before the first iteration and after the last
 
 Fields are vectors of ``pitch`` elements per row: the first nx are the grid's, and the others stay zero. Points outside
-the grid are zero. Kernels with a *halo* work on a part of a grid: its first and last plane belong to others, and are
-only read. When the solver has stopped, kernels change nothing. How threads march is explained in
-``stencil/gpu_numba/marching.py``, the casts ``np.uint32`` in ``stencil/gpu_numba/indexing.py``, and the numbers of the
-steps in ``cg/reference.py``.
+the grid are zero. Kernels with a *halo* work on a part of a grid: its first and last plane belong to other GPUs, and
+are only read. When the solver has stopped, kernels change nothing. ``stencil/gpu_numba/marching.py`` explains how
+threads march, ``stencil/gpu_numba/indexing.py`` the casts ``np.uint32``, and ``cg/reference.py`` the step numbers.
 """
 
 from functools import cache
@@ -27,7 +26,7 @@ from course_pkg.device.sums import leave_total
 
 @cuda.jit(device=True)
 def column(pitch, ny, nz, planes, shift):
-    """Return where this thread's column of pairs lies: i, j, its first plane, the plane after its last, the offset.
+    """Return this thread's column of pairs: i, j, its first plane, the plane after its last, and its first offset.
 
     Blocks along y are numbered strip by strip, with ``1 << shift`` blocks per strip: see ``marches.py``. A division
     instead of the shift would occupy registers during the whole march.
@@ -44,7 +43,7 @@ def column(pitch, ny, nz, planes, shift):
 
 @cuda.jit(device=True)
 def without_halo(first, last, c, plane, nz):
-    """Return where a column lies if the first and the last of nz planes are a halo."""
+    """Return a column's first plane, end and offset in a part of nz planes; the first and the last are halo."""
     return np.uint32(first + 1), min(np.uint32(last + 1), np.uint32(nz - 1)), np.uint32(c + plane)
 
 
@@ -112,7 +111,7 @@ def matvec_kernel(p, state, nx, pitch, ny, nz, planes, shift, s):
 
 @cuda.jit
 def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, shift, s, partial):
-    """As matvec, and the block's part of step 3: p and s are in registers, so the sum does not read them again."""
+    """As matvec, plus the block's part of step 3: p and s are in registers, so the sum does not read them again."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     total = 0.0
     if i < nx and j < ny and state[STOPPED] == RUNNING:
@@ -139,7 +138,7 @@ def matvec_dot_kernel(p, state, nx, pitch, ny, nz, planes, shift, s, partial):
 
 @cuda.jit
 def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, s):
-    """As matvec, but after step 9: p2 of neighbours may not be written yet, so it is computed again from r and p1."""
+    """As matvec, but with step 9: p2 of neighbours may not be written yet, so it is computed again from r and p1."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         beta, six, plane = r.dtype.type(state[BETA]), r.dtype.type(6), np.uint32(pitch * ny)
@@ -166,13 +165,13 @@ def map_stencil_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, s):
 def search_kernel_of(halo):
     """Return the search kernel for a grid, or for a part of one that has a halo."""
 
-    # by itself the compiler chooses 44 registers and loads the next plane when it is needed; with 56, it loads early
+    # without this number, the compiler takes 44 registers and loads a plane only when needed; with 56, it loads early
     @cuda.jit(max_registers=56)
     def search_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, partial):
         """As map_stencil, but with the block's part of step 3 instead of s: A p2 is used for the sum and not stored.
 
-        Two fields are read for each one that is written, so more loads must be in flight: before it computes a plane,
-        each thread requests r and p1 of the plane after the next one.
+        Two fields are read and only one is written, so more loads must be in flight: before a thread computes a plane,
+        it requests r and p1 of the plane after the next one.
         """
         i, j, first, last, c = column(pitch, ny, nz, planes, shift)
         total = 0.0
@@ -219,7 +218,7 @@ def advance_kernel(terms, halo=False):
 
     @cuda.jit
     def advance(p2, p1, state, nx, pitch, ny, nz, planes, shift, x, r, partial):
-        """As matvec, but A p2 is used at once, for steps 6 and 8, and so is not stored; step 5 is done as well."""
+        """As matvec, but steps 6 and 8 use A p2 at once, so it is not stored. The kernel also does step 5."""
         i, j, first, last, c = column(pitch, ny, nz, planes, shift)
         total = 0.0
         if halo:
@@ -237,7 +236,7 @@ def advance_kernel(terms, halo=False):
                 beside0, beside1 = around(p2, c, i, j, nx, pitch, ny)
                 r0, r1 = load_pair(r, c)
                 r0 -= alpha * (six * centre0 - below0 - above0 - centre1 - beside0)
-                if np.uint32(i + 1) < nx:  # else behind a row of odd length
+                if np.uint32(i + 1) < nx:  # otherwise r1 lies behind a row of odd length
                     r1 -= alpha * (six * centre1 - below1 - above1 - centre0 - beside1)
                 store_pair(r, c, r0, r1)
                 total += np.float64(r0) * np.float64(r0) + np.float64(r1) * np.float64(r1)
@@ -257,7 +256,7 @@ def advance_kernel(terms, halo=False):
 
 @cache
 def residual_kernel_of(halo):
-    """Return the kernel of the residual for a grid, or for a part of one, where x and r have a halo, but not b."""
+    """Return the residual kernel, for a whole grid or for a part of one; x and r of a part have a halo, b has none."""
     before = 1 if halo else 0  # planes of x that b does not have
 
     @cuda.jit

@@ -32,9 +32,9 @@ class Workspace:
     swaps_p, stores_s : bool
         As in :class:`~course_pkg.cg.gpu_numba.solver.Iteration`.
     stored : dtype, optional
-        Of r, p and s; that of b and x if it is left out.
+        Type of r, p and s; by default the type of b and x.
     at_once : int
-        Blocks of the search that the GPU runs at the same time.
+        Number of blocks of the search kernel that the GPU runs at the same time.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Workspace:
     (16, 192, False, True)
     """
 
-    HALO = 0  # planes before the first and after the last of a field, if it is a part of a grid
+    HALO = 0  # planes that a field has before its first and after its last one, if it is a part of a grid
 
     def __init__(self, b, *, swaps_p: bool, stores_s: bool, stored=None, at_once=AT_ONCE):
         self.shape, self.dtype = b.shape, np.dtype(b.dtype)
@@ -92,7 +92,7 @@ class Workspace:
         return -(-self.size // (2 * THREADS_MAP))
 
     def fill(self, field) -> None:
-        """Write zeros."""
+        """Fill a field with zeros."""
         self.over_pairs(fill_kernel, 0, np.dtype(field.dtype).type(0), field)
 
     def own(self, field):
@@ -125,7 +125,7 @@ class Workspace:
         before, after : tuple
             The kernel's arguments before the sizes, and after them.
         march : March, optional
-            One of ``marches``; by default that of a stencil.
+            One of ``marches``; by default ``marches.stencil``.
         """
         march = march or self.marches.stencil
         blocks = march.blocks(self.shape)

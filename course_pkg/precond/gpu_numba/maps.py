@@ -4,7 +4,7 @@ Kernels:
     divide_kernel        out = r / d
     scale_kernel         out = a r
     add_kernel           x = x + change
-    difference_kernel    out = d (y - x): the residual, if y is the step of Jacobi's method after x
+    difference_kernel    out = d (y - x): the residual at x, if one step of Jacobi's method takes x to y
     advance_kernel       p = a (y - x) + b p, x = x + p: a step of Chebyshev's method
 
 A vector of odd length ends with a single number, which the last thread takes by itself. Vectors begin at a multiple of
@@ -51,7 +51,7 @@ def scale_kernel(a, r, out):
 
 @cuda.jit
 def add_kernel(change, x):
-    """As scale, but x is updated in place: the correction of a coarser level."""
+    """As scale, but x is updated in place, to add the correction of a coarser level."""
     i = pair_number()
     if np.uint32(i + 1) < x.size:
         c0, c1 = load_pair(change, i)
@@ -63,7 +63,7 @@ def add_kernel(change, x):
 
 @cuda.jit
 def difference_kernel(d, y, x, out):
-    """As divide, but the residual from two steps of Jacobi's method; out may be y: each thread has its own pair."""
+    """As divide, but d times a difference, which is the residual; out may be y: each thread has its own pair."""
     i = pair_number()
     if np.uint32(i + 1) < out.size:
         d0, d1 = load_pair(d, i)
@@ -76,7 +76,7 @@ def difference_kernel(d, y, x, out):
 
 @cuda.jit
 def advance_kernel(y, a, b, p, x):
-    """As add, but the change is made here as well: p and x move together, so p is not read again."""
+    """As add, but the kernel also computes the change, p, so p is not read again to be added to x."""
     i = pair_number()
     if np.uint32(i + 1) < x.size:
         y0, y1 = load_pair(y, i)

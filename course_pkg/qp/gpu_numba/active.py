@@ -1,10 +1,10 @@
-"""Updates that leave out zeros: an x_i that is 0 stays 0 and adds nothing to F, so nobody needs its row and column.
+"""Updates that skip zeros: an x_i that is 0 stays 0 and adds nothing to F, so its row and column of Q are not needed.
 
-Only rows of others are read, and of them only the columns of others. A test alone saves few bytes of a column, because
-memory answers by whole sectors; and threads that have nothing to do wait for the others. A list of the unknowns that
+The kernels read only rows and columns of unknowns that are not 0. To test each x_j saves few bytes of a row, because
+memory transfers whole sectors; and threads without work wait for the others. A list of the unknowns that
 are not 0 (:func:`compact`) gives all threads work.
 
-A zero stays for ever in these updates. A solver has to look at its gradient, too: see ``Arrays.readmit``.
+In these updates, a zero stays zero for ever. So a solver must also check its gradient: see ``Arrays.readmit``.
 """
 
 from functools import cache
@@ -74,10 +74,10 @@ def update_skip(Q, h, shift, x, out, parts):
 
 @cuda.jit
 def compact_kernel(x, active, count):
-    """List the indices of all x_i that are not 0, in order: one block; a warp has a part of each round to itself.
+    """List the indices of all x_i that are not 0, in order: one block; each warp has its own part of each round.
 
-    A thread asks for all its numbers of a round before it looks at one. Ballots count what a warp finds, and a sum over
-    the warps before it says where the warp's part of the list begins: two barriers for each 16,384 unknowns.
+    A thread loads all its numbers of a round before it tests one. Ballots count the nonzeros of a warp, and the sum of
+    the counts of earlier warps says where its part of the list begins: two barriers for each 16,384 unknowns.
     """
     found, flags = cuda.shared.array(LISTED, np.uint32), cuda.local.array(LISTED_TOGETHER, np.uint32)
     t, n = np.uint32(cuda.threadIdx.x), np.uint32(x.size)
@@ -145,7 +145,7 @@ def lists(n: int):
 
 @cache
 def update_compacted_kernel(gathered):
-    """Return the kernel whose threads ask for ``gathered`` numbers of a row at a time."""
+    """Return the kernel whose threads load ``gathered`` numbers of a row at a time."""
 
     @cuda.jit
     def update_compacted(Q, h, shift, x, active, count, out, parts):
@@ -189,7 +189,7 @@ def update_compacted(Q, h, shift, x, out, parts, active=None, count=None, listed
     active, count : device array, from :func:`lists`, optional
         Allocated here when they are not given.
     listed : bool
-        True if they hold the list for this x, or for an x that has become 0 in more places since.
+        True if they already hold the list for this x, or for an earlier x that had fewer zeros.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def update_batch_kernel(columns):
             cuda.syncthreads()
             plus = minus = zero
             for k in range(columns):
-                # split after multiplying: the compiler would keep max(q, 0) and max(-q, 0) in registers, twice as many
+                # split after multiplying: otherwise the compiler keeps max(q, 0) and max(-q, 0), in twice the registers
                 product = q[k] * now[np.uint32(first + np.uint32(k))]
                 plus += max(product, zero)
                 minus += max(-product, zero)
@@ -87,5 +87,5 @@ def update_batch(Q, h, shift, x, out, parts, iterations=1):
         raise CourseError("iterations is 0: ask for at least 1 update.")
     n = x.shape[1]
     columns = next(c for c in COLUMNS if 2 * c >= n)
-    threads = max(2 * columns, WARP), 2  # also those without a row, which write the zeros beyond x
+    threads = max(2 * columns, WARP), 2  # some have no row: they write the zeros beyond x
     update_batch_kernel(columns)[x.shape[0], threads](Q, h, shift, x, out, parts, np.int32(iterations))

@@ -43,7 +43,7 @@ def update_naive(Q, h, shift, x, out, parts):
 
 @cuda.jit
 def update_columns_kernel(Q, h, shift, x, out, parts):
-    """As naive, but down a column, which is the same as the row: the 32 threads of a warp read 32 neighbours."""
+    """As naive, but a thread reads its column, which equals its row: the 32 threads of a warp read 32 neighbours."""
     i, n = np.uint32(cuda.grid(1)), np.uint32(x.size)
     if i < n:
         zero = x.dtype.type(0)
@@ -72,7 +72,7 @@ def update_columns(Q, h, shift, x, out, parts):
 def update_staged_kernel(Q, h, shift, x, out, parts):
     """As columns, but x and h come through shared memory: x in tiles, because a whole x need not fit.
 
-    Every thread needs every x_j. Each h_i is needed by one thread alone, so that for h shared memory gains nothing.
+    Every thread needs every x_j. Only one thread needs each h_i, so for h shared memory gains nothing.
     """
     tile = cuda.shared.array(THREADS_PER_BLOCK, x.dtype)
     own_h = cuda.shared.array(THREADS_PER_BLOCK, x.dtype)

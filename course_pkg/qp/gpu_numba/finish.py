@@ -11,4 +11,4 @@ def finish_row(i, plus, minus, h_i, shift, x, out, parts):
     above = max(-h_i, zero) + minus + shifted
     below = max(h_i, zero) + plus + shifted
     parts[i] = x_i * (x.dtype.type(0.5) * (plus - minus) + h_i)
-    out[i] = x_i * (above / below) if x_i > zero else zero  # where x_i is 0, so may be what is below
+    out[i] = x_i * (above / below) if x_i > zero else zero  # if x_i is 0, ``below`` may be 0, too

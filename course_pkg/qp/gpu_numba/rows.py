@@ -1,8 +1,8 @@
-"""Updates by one block for several rows of Q, and the same for two products: every byte of Q passes once, in a stream.
+"""Updates and the products Q⁺x and Q⁻x by one block for several rows of Q: every byte of Q is streamed once.
 
 A thread owns some columns. It loads x_j once and multiplies it by the entries of ROWS rows, so that x, which comes
 from the caches, is a small part of all loads. The loads of Q are marked as a stream, which leaves the caches to x.
-ROWS times UNROLL of them are on their way at a time.
+Each thread has ROWS times UNROLL of them in flight at a time.
 """
 
 from functools import cache
@@ -21,7 +21,7 @@ WARPS = THREADS_PER_BLOCK // WARP
 
 @cache
 def sums_of_rows(rows, unroll):
-    """Return the device function that leaves the sums of ``rows`` rows, a part for each warp, in shared memory."""
+    """Return the device function that puts each warp's parts of the sums of ``rows`` rows into shared memory."""
 
     @cuda.jit(device=True)
     def sums(Q, x, first, sums_plus, sums_minus):

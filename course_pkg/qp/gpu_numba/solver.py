@@ -1,6 +1,6 @@
-"""The solver whose products are our kernel's: one sweep over Q for each, and no second matrix.
+"""The solver that computes Q⁺v and Q⁻v with our kernel: one sweep over Q for both, and no second matrix.
 
-The vectors, of which each is 1/n of Q, are whole arrays: CuPy's on a GPU, NumPy's where the interpreter runs.
+The vectors, each 1/n of the size of Q, are whole arrays: CuPy's on a GPU, NumPy's in the interpreter.
 """
 
 from dataclasses import replace

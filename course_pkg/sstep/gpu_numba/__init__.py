@@ -5,7 +5,8 @@ blocks, x and r. ``room`` holds the vectors of a solve in GPU memory, and ``meth
 with its idea, are listed in ``course_pkg/sstep/variants.py``.
 
 Arguments and equations are those of ``reference.py``; arrays are in GPU memory. If an argument does not fit, a function
-raises ``CourseError`` before anything is written. A launch does not synchronise; a method does once for each reduction.
+raises ``CourseError`` before anything is written. A launch does not synchronise; a method synchronises
+once for each reduction.
 """
 
 from course_pkg.sstep.gpu_numba.basis import (

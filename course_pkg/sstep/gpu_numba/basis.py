@@ -1,11 +1,11 @@
-"""The next vector of a basis: with the Laplacian in the same sweep, or from a product that is there already.
+"""The next vector of a basis: in one sweep with the product by the Laplacian, or from a product in memory.
 
 Kernels:
     laplacian_recurrence_kernel   product = A current, and next = a (product - c current) - g previous: one sweep
-    recurrence_kernel             the same without the product; also every a u + b v of a method
+    recurrence_kernel             next, from a product in memory; methods also use it for every a u + b v
 
-Without fusion, the product is written, and then read again together with ``current``. Here it is in a register when the
-recurrence needs it. How threads march is explained in ``cg/gpu_numba/stencils.py``.
+Without fusion, the product is written, and then read again together with ``current``. The fused kernel still has it in
+a register when the recurrence needs it. How threads march is explained in ``cg/gpu_numba/stencils.py``.
 """
 
 from functools import cache
@@ -25,11 +25,11 @@ from course_pkg.sstep.tuning import THREADS
 
 @cache
 def laplacian_recurrence_kernel(terms):
-    """Return the kernel of the product alone (0), of a recurrence without ``previous`` (1), or with it (2)."""
+    """Return the kernel for ``terms``: 0 the product alone, 1 a recurrence without ``previous``, 2 one with it."""
 
     @cuda.jit
     def laplacian_recurrence(previous, current, a, c, g, nx, pitch, ny, nz, planes, shift, product, out):
-        """As ``matvec_kernel`` of cg, but the product is used where it is made."""
+        """As ``matvec_kernel`` of cg, but the recurrence uses the product while it is in a register."""
         i, j, first, last, k = column(pitch, ny, nz, planes, shift)
         if i < nx and j < ny:
             six, plane = current.dtype.type(6), np.uint32(pitch * ny)
@@ -70,7 +70,7 @@ def laplacian_recurrence(previous, current, a, c, g, product, out=None, nx=None)
         Without ``out``, only the product is computed. ``previous`` is read only if g is not 0. The pitch is even.
     a, c, g : float
     nx : int, optional
-        Points of a row that belong to the grid, all of them if it is left out; those behind are zero.
+        Number of points of a row that belong to the grid, by default all; the points behind them are zero.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def laplacian_recurrence(previous, current, a, c, g, product, out=None, nx=None)
 
 @cuda.jit
 def recurrence_kernel(previous, current, product, a, c, g, out):
-    """A map of three vectors, one number per thread; without c or g, it does not read what it would multiply by 0."""
+    """A map of three vectors, one number per thread. If c or g is 0, it does not read the vector that belongs to it."""
     i, zero = np.uint32(cuda.grid(1)), out.dtype.type(0)
     if i < out.size:
         found = product[i]

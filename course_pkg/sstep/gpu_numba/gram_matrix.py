@@ -1,9 +1,9 @@
 """The Gram matrix of a pass: all products of 2 s + 1 vectors with 2 s + 1 others in one sweep.
 
 Kernels:
-    gram_warps_kernel    up to 28 vectors: a warp for each tile of up to 7 × 7 sums (``warps``)
+    gram_warps_kernel    up to 28 vectors: one warp or more for each tile of up to 7 × 7 sums (``warps``)
     gram_kernel          more vectors: some threads for each tile of 4 × 4 sums (``tiles``)
-    finish_gram_kernel   add the parts of all blocks, in their order, into the upper triangle of a matrix
+    finish_gram_kernel   adds the parts of all blocks in a fixed order; writes the upper triangle of a matrix
 """
 
 from functools import cache
@@ -26,7 +26,7 @@ def finish_gram_kernel(edge):
 
     @cuda.jit
     def finish_gram(partial, blocks, out):
-        """As finish, a block for each element of a tile; those below the diagonal and behind r are left out."""
+        """As finish, but a block adds up one element of a tile; none below the diagonal or behind r is written."""
         count = np.uint32(out.shape[0])
         side, e = np.uint32((count + edge - 1) // edge), np.uint32(cuda.blockIdx.x)
         row, column = tile_place(np.uint32(e // np.uint32(elements)), side)
@@ -55,7 +55,7 @@ def gram(old, fresh, r, out, partial=None, warps=None):
     partial : device array, float64, optional
         Memory for the parts, from :func:`parts`; by default, new memory.
     warps : bool, optional
-        Whether a tile belongs to a warp; by default it does for up to 28 vectors, r among them.
+        Whether whole warps compute a tile; by default they do for up to 28 vectors, including r.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def gram(old, fresh, r, out, partial=None, warps=None):
 
 
 def parts(s: int):
-    """Return device memory for the parts of all sums of a pass of s vectors, of moments or of a Gram matrix.
+    """Return device memory for the blocks' parts of the sums of a pass of s vectors: moments or a Gram matrix.
 
     Examples
     --------

@@ -17,12 +17,12 @@ from course_pkg.sstep.gpu_numba.gram_matrix import parts
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
 
-LINE = 16  # numbers: vectors of a block begin at a multiple of a cache line
+LINE = 16  # elements of a cache line in float64; each vector of a block begins at a multiple of it
 BLOCKS_ROWS = 1024
 
 
 class DeviceRoom(Room):
-    """Vectors in GPU memory, padded to whole cache lines: what lies behind a row of the grid is zero and stays zero.
+    """Vectors in GPU memory, padded to whole cache lines: the gap behind each row of the grid is zero and stays zero.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class DeviceRoom(Room):
             raise CourseError("With M, pass A as a Csr, and M from precond/build.py, both in GPU memory.")
 
     def zeros(self, shape, dtype=None):
-        """Return zeros in GPU memory; their number may be odd."""
+        """Return zeros in GPU memory; the number of elements may be odd."""
         size = int(np.prod(shape))
         out = cuda.device_array(size + size % 2, np.dtype(dtype or self.dtype))
         fill_kernel[-(-out.size // (2 * THREADS_MAP)), THREADS_MAP](np.dtype(out.dtype).type(0), out)
@@ -110,7 +110,7 @@ class DeviceRoom(Room):
 
     @property
     def longest(self) -> int:
-        """Numbers of the longest vector that takes part in a dot product."""
+        """Number of elements of the longest vector that takes part in a dot product."""
         return self.stored
 
     @property
@@ -134,7 +134,7 @@ class DeviceRoom(Room):
         cycle.apply(precond, self.M, v[: self.n], out[: self.n])
 
     def fused(self, previous, current, step, product, out) -> None:
-        """Multiply by the Laplacian and go on to the next vector in one sweep."""
+        """Compute the product with the Laplacian and the next vector of the basis in one sweep."""
         padded = (*self.shape[:2], self.pitch)
         grids = [None if v is None else v.reshape(padded) for v in (previous, current, product, out)]
         self.ops.laplacian_recurrence(*grids[:2], *(step or (0.0, 0.0, 0.0)), *grids[2:], nx=self.shape[2])
@@ -162,5 +162,5 @@ class DeviceRoom(Room):
         return self.collect(out)
 
     def sums(self, old, fresh, r, out) -> None:
-        """Take the sums of a pass."""
+        """Write the Gram matrix of a pass to ``out``."""
         self.ops.gram(old, fresh, r, out, self.partial)

@@ -1,11 +1,11 @@
-"""The moments of a pass: one sweep leaves a part of each sum for each block of threads, and a small kernel adds these.
+"""The moments of a pass: in one sweep, each block of threads writes its part of each sum; a small kernel adds these.
 
 Kernels:
-    moments_kernel   2 s + 1 dot products: a thread has its points, and all sums in registers
-    finish_kernel    add the parts of all blocks, in their order: the same digits in every run
+    moments_kernel   2 s + 1 dot products: a thread keeps all its sums, over its own points, in registers
+    finish_kernel    adds the parts of all blocks in a fixed order: the same digits in every run
 
-Every vector is read once, however many sums it takes part in. A call of a library for each product would read them
-again each time. Offsets are unsigned numbers of 32 bits.
+Every vector is read once, however many sums it takes part in. A library call for each product would read them again
+each time. Offsets are unsigned numbers of 32 bits.
 """
 
 from functools import cache
@@ -23,12 +23,12 @@ WARPS = THREADS // WARP
 
 @cache
 def moments_kernel(s):
-    """Return the kernel for s vectors and the last product; s + 2 loads of a thread are on their way together."""
+    """Return the kernel for s vectors and the last product; each thread has s + 2 loads in flight at a time."""
     count = 2 * s + 1
 
     @cuda.jit
     def moments(block, r, partial):
-        """Each thread sums in registers over its points; then each warp by shuffles, and the warps in shared memory."""
+        """Threads sum over their points in registers, then lanes of a warp by shuffles, then warps in shared memory."""
         parts = cuda.shared.array((count, WARPS), np.float64)
         totals, q = cuda.local.array(count, np.float64), cuda.local.array(s, np.float64)
         for k in range(count):
@@ -58,7 +58,7 @@ def moments_kernel(s):
 
 @cuda.jit
 def finish_kernel(partial, blocks, out):
-    """A block for each sum adds the parts of ``blocks`` blocks."""
+    """Add up the parts of ``blocks`` blocks; there is one block for each sum."""
     total = 0.0
     for i in range(cuda.threadIdx.x, blocks, cuda.blockDim.x):
         total += partial[np.uint32(cuda.blockIdx.x * blocks + i)]
@@ -93,7 +93,7 @@ def moments(block, r, out, partial=None):
 
 
 def blocks_of(n: int) -> int:
-    """Return the blocks of a sweep over n points: one wave, or fewer for short vectors.
+    """Return the number of blocks for a sweep over n points: one wave, or fewer for short vectors.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def blocks_of(n: int) -> int:
 
 @cuda.jit(device=True)
 def tile_place(tile, side):
-    """Return row and column of a tile, numbered along the rows of the upper triangle."""
+    """Return row and column of tile number ``tile``; tiles are numbered along the rows of the upper triangle."""
     row, rest = np.uint32(0), np.uint32(tile)
     while rest >= np.uint32(side - row):
         rest = np.uint32(rest - np.uint32(side - row))
@@ -114,7 +114,7 @@ def tile_place(tile, side):
 
 
 def tiles_of(count: int) -> int:
-    """Return the tiles of the upper triangle of a matrix of ``count`` rows.
+    """Return the number of tiles in the upper triangle of a matrix of ``count`` rows.
 
     Examples
     --------

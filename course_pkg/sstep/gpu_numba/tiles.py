@@ -1,4 +1,4 @@
-"""The Gram matrix of a pass of many vectors: small tiles of sums in registers, some threads for each.
+"""The Gram matrix of a pass of many vectors: several threads share each small tile of sums, in registers.
 
 Kernels:
     gram_kernel   tiles of 4 × 4 sums in registers; the vectors pass through shared memory once
@@ -18,7 +18,7 @@ from course_pkg.sstep.tuning import STAGED, STAGES, THREADS, TILE
 
 
 def points_of(count: int) -> int:
-    """Return how many points of ``count`` vectors, and of as many products, a block stages in 48 KB of shared memory.
+    """Return how many points of ``count`` vectors and ``count`` products a block stages in 48 KB of shared memory.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def points_of(count: int) -> int:
 
 
 def groups_of(tiles: int, points: int) -> int:
-    """Return how many threads share a tile: no more than there are points, and whole warps if there are so many.
+    """Return how many threads share a tile: no more than there are points, and whole warps if at least 32 share it.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def groups_of(tiles: int, points: int) -> int:
 
 @cuda.jit(device=True)
 def element(old, fresh, r, n, s, before, half, column, i):
-    """Return point i of a column of Z (half 0) or A Z (half 1): ``before`` old vectors, the fresh ones, and r."""
+    """Return point i of a column of Z (half 0) or A Z (half 1). Columns: ``before`` old vectors, fresh ones, r."""
     if column < before:
         return old[np.uint32(np.uint32(half * s + column) * n + i)]
     if column < np.uint32(before + s):
@@ -65,8 +65,8 @@ def gram_kernel(s, first):
     def gram(old, fresh, r, partial):
         """A block stages the same points of all vectors; ``groups`` threads share a tile, each with its own points.
 
-        The columns of a tile are ``pitch`` numbers apart, so neighbouring tiles use different banks. r stands behind
-        both Z and A Z; what lies behind r, up to the last tile, is zero.
+        The columns of a tile are ``pitch`` numbers apart, so neighbouring tiles use different banks. r is the column
+        after Z and after A Z; the columns after r that fill the last tile are zero.
         """
         stage, values = cuda.shared.array(staged, np.float64), cuda.local.array(STAGED, np.float64)
         sums = cuda.local.array((TILE, TILE), np.float64)
@@ -97,7 +97,7 @@ def gram_kernel(s, first):
 
     @cuda.jit(device=True)
     def fill_stage(stage, values, old, fresh, r, n, base, t):
-        """Copy the points from ``base`` on to shared memory; points beyond the end are zero."""
+        """Copy ``points`` points of each vector, beginning at ``base``, to shared memory; zero beyond the end."""
         for begin in range(t, np.uint32(loads), np.uint32(STAGED * THREADS)):
             for u in range(STAGED):
                 k = np.uint32(begin + np.uint32(u * THREADS))
@@ -129,7 +129,7 @@ def gram_kernel(s, first):
 
     @cuda.jit(device=True)
     def leave_tiles(stage, sums, partial, t, tile, group):
-        """Add the sums of the threads of a tile, one element of all tiles at a time, and write the block's parts."""
+        """Add up the sums of each tile's threads, one element of all tiles at a time, and write the block's parts."""
         for a in range(TILE):
             for b in range(TILE):
                 cuda.syncthreads()

@@ -1,15 +1,16 @@
-"""Updates of a block: "block times coefficients, then times alpha" in one sweep, with the fresh row in registers.
+"""Updates of a block: one sweep computes the new block, and multiplies it by alpha while its rows are in registers.
 
 Kernels:
-    update_block_kernel          P = Q + P_old beta, then x and r move by P alpha: a thread per row
+    update_block_kernel          P = Q + P_old beta, x += P alpha, r -= A P alpha: a thread per row
     project_block_kernel         Z C and Z a, Z the vectors of both blocks: a thread per row
-    update_block_warps_kernel    as update_block, a warp for 32 rows: lane j makes vector j of each
-    project_block_warps_kernel   as project_block, for the same reason
+    update_block_warps_kernel    as update_block, but a warp for 32 rows: lane j makes vector j of each row
+    project_block_warps_kernel   as project_block, but a warp for 32 rows
 
-A library needs one call that makes the new block and another that reads it again, to multiply it by alpha. Here each
-vector is read once and written once. The coefficients are read by all threads at the same time, from shared memory.
-A thread's row needs 2 s registers of 64 bits for each block; where that is too much, a warp shares its rows, and a lane
-keeps the coefficients of one vector in registers instead. Offsets are unsigned numbers of 32 bits.
+A row is one point of all vectors. A library needs one call that makes the new block, and another that reads it again to
+multiply it by alpha. Here each vector is read once and written once. All threads read the same coefficient at the same
+time, from shared memory. A row needs 2 s registers of 64 bits for each block. If that is too much for one thread, a
+warp shares its rows, and each lane keeps the coefficients of one vector in registers instead. Offsets are
+unsigned numbers of 32 bits.
 """
 
 from functools import cache
@@ -21,19 +22,19 @@ from course_pkg.core.access import WARP
 from course_pkg.sstep.checks import check_block, check_small
 from course_pkg.sstep.tuning import BLOCKS_WARPS, MOST_BY_THREADS, THREADS, TOGETHER
 
-PITCH = WARP + 1  # of the rows that lanes make: lanes use different banks
+PITCH = WARP + 1  # between the vectors that lanes make in shared memory, so that lanes use different banks
 
 
 @cache
 def add_products(s):
-    """Return the device function that adds to s sums the products of s numbers with the rows of s × s coefficients."""
+    """Return the device function that multiplies s numbers of a row by s × s coefficients and adds to s sums."""
     fours = s - s % 4
 
     @cuda.jit(device=True)
     def add(block, first, n, i, B, sums):
-        """Vectors ``first`` to ``first + s - 1`` meet the rows of B; four loads are on their way together.
+        """Multiply vectors ``first`` to ``first + s - 1`` by the rows of B; four loads are in flight at a time.
 
-        Each has a name: an array of them would lie in local memory if the compiler does not unroll both loops.
+        Each loaded number has its own name: an array would lie in local memory unless both loops were unrolled.
         """
         for k in range(0, fours, 4):
             at, c = np.uint32(np.uint32(first + np.uint32(k)) * n + i), k * s
@@ -55,11 +56,11 @@ def add_products(s):
 @cache
 def update_block_kernel(s):
     """Return the kernel for s vectors: beta in shared memory, the fresh row in registers."""
-    squared, add = s * s, add_products(s)  # Numba wants the size of such an array as one name
+    squared, add = s * s, add_products(s)  # Numba needs one name for the size of a shared array
 
     @cuda.jit
     def update_block(old, fresh, beta, alpha, x, r, out):
-        """A thread per row: for both halves, it makes s new numbers and adds up what they move x or r by."""
+        """A thread per row: for each half, it makes s new numbers and adds them, times alpha, to x or r."""
         B, along = cuda.shared.array(squared, np.float64), cuda.shared.array(s, np.float64)
         row = cuda.local.array(s, np.float64)
         n, t, i = np.uint32(x.size), np.uint32(cuda.threadIdx.x), np.uint32(cuda.grid(1))
@@ -87,12 +88,12 @@ def update_block_kernel(s):
 
 @cache
 def project_block_kernel(s):
-    """Return the kernel for s old and s fresh vectors: all of a row in registers before it computes."""
+    """Return the kernel for s old and s fresh vectors; a thread loads its whole row before it computes."""
     both, coefficients = 2 * s, 2 * s * s
 
     @cuda.jit
     def project_block(old, fresh, C, a, x, r, out):
-        """As update_block, but the fresh vectors have coefficients, too: twice the products on the same bytes."""
+        """As update_block, but the fresh vectors have coefficients, too: the same bytes, and twice as many products."""
         B, along = cuda.shared.array(coefficients, np.float64), cuda.shared.array(both, np.float64)
         z = cuda.local.array(both, np.float64)
         n, t, i = np.uint32(x.size), np.uint32(cuda.threadIdx.x), np.uint32(cuda.grid(1))
@@ -125,17 +126,18 @@ def project_block_kernel(s):
 
 @cache
 def rows_by_warp(s, whole):
-    """Return the device function that makes s vectors of 32 rows: from 2 s coefficients per vector, or from s.
+    """Return the device function with which a warp makes 32 rows of s new vectors.
 
-    If ``whole`` is false, the fresh vectors are added as they are.
+    If ``whole``, each vector has 2 s coefficients; otherwise it has s, and its fresh vector is added unchanged.
     """
     terms = 2 * s if whole else s
 
     @cuda.jit(device=True)
     def rows(tile, made, c, lane):
-        """Let lane j compute ``Σ_k Z[row, k] c[k]``, vector j of ``TOGETHER`` rows at a time, and put it into ``made``.
+        """Let lane j put vector j, ``Σ_k Z[row, k] c[k]``, into ``made``, for ``TOGETHER`` rows at a time.
 
-        ``tile[k, row]`` is read by all lanes at once. Rows of ``made`` are 33 apart, so that lanes use different banks.
+        All lanes read the same ``tile[k, row]`` at once. Rows of ``made`` are 33 numbers apart, so lanes use different
+        banks.
         """
         sums = cuda.local.array(TOGETHER, np.float64)
         for first in range(0, WARP, TOGETHER):
@@ -155,11 +157,11 @@ def rows_by_warp(s, whole):
 
 @cache
 def stage_by_warp(s):
-    """Return the device function that copies a row of both blocks, one for each lane, to shared memory."""
+    """Return the device function with which each lane copies its row of both blocks to shared memory."""
 
     @cuda.jit(device=True)
     def stage(old, fresh, half, n, at, tile, lane):
-        """All loads of a half are on their way before one is used; ``tile[k, lane]`` is vector k of the lane's row."""
+        """All loads of a half are in flight before one is used; ``tile[k, lane]`` is vector k of the lane's row."""
         for k in range(s):
             place = np.uint32(np.uint32(half * s + k) * n + at)
             tile[k, lane] = old[place]
@@ -171,7 +173,7 @@ def stage_by_warp(s):
 
 @cache
 def update_block_warps_kernel(s):
-    """Return the kernel for s vectors, a block of one warp for each 32 rows at a time."""
+    """Return the kernel for s vectors; a block is one warp, which takes 32 rows at a time."""
     rows, stage, both = rows_by_warp(s, False), stage_by_warp(s), 2 * s
 
     @cuda.jit
@@ -202,12 +204,12 @@ def update_block_warps_kernel(s):
 
 @cache
 def project_block_warps_kernel(s):
-    """Return the kernel for s old and s fresh vectors, a block of one warp for each 32 rows at a time."""
+    """Return the kernel for s old and s fresh vectors; a block is one warp, which takes 32 rows at a time."""
     rows, stage, both = rows_by_warp(s, True), stage_by_warp(s), 2 * s
 
     @cuda.jit
     def project_block_warps(old, fresh, C, a, x, r, out):
-        """As update_block_warps, but the fresh vectors have coefficients, too; x and r move by the staged rows."""
+        """As update_block_warps, but fresh vectors have coefficients, too; x and r are updated from the staged rows."""
         tile, made = cuda.shared.array((both, WARP), np.float64), cuda.shared.array((s, PITCH), np.float64)
         c, n, lane = cuda.local.array(both, np.float64), np.uint32(x.size), np.uint32(cuda.threadIdx.x)
         for k in range(both):

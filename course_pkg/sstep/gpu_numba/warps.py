@@ -1,12 +1,12 @@
-"""The Gram matrix of a pass of few vectors: a warp for each tile of sums, and vectors that are asked for in time.
+"""The Gram matrix of a pass of few vectors: a warp for each tile of sums, and loads that are started two steps ahead.
 
 Kernels:
-    gram_warps_kernel   tiles of up to 7 × 7 sums in registers; points pass through shared memory, two buffers in turn
+    gram_warps_kernel   tiles of up to 7 × 7 sums in registers; points pass through two buffers in shared memory
 
-A GPU's memory answers after some hundred nanoseconds. So a thread asks for its numbers of one step, then of the next,
-and only then puts the first into shared memory: all the time, numbers of two steps are on their way. A larger tile
-makes more products of each number from shared memory, but needs more registers; so larger matrices go to ``tiles``.
-Offsets are unsigned numbers of 32 bits; in shared memory they have 64, in which the compiler may add constants.
+A load from a GPU's memory takes hundreds of nanoseconds. So a thread starts the loads of one step, then those of the
+next, and only then puts the numbers of the first into shared memory: loads of two steps are always in flight. A larger
+tile uses each number from shared memory for more products, but needs more registers; so ``tiles`` takes larger
+matrices. Offsets are unsigned numbers of 32 bits, but of 64 in shared memory, so that the compiler may add constants.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from course_pkg.sstep.tuning import EDGE, REGISTERS, WARPS
 
 @dataclass(frozen=True)
 class Tiling:
-    """How s fresh vectors, r, and, unless it is the first pass, s old vectors are divided among warps.
+    """How the vectors of a pass are divided among warps: s fresh ones, r, and s old ones except in the first pass.
 
     Examples
     --------
@@ -35,48 +35,48 @@ class Tiling:
 
     @property
     def count(self) -> int:
-        """Rows of the matrix: the vectors of Z, and r."""
+        """Number of rows of the Gram matrix: the vectors of Z, and r."""
         return (1 if self.first else 2) * self.s + 1
 
     @property
     def side(self) -> int:
-        """Tiles along a row of the matrix."""
+        """Number of tiles along a row of the matrix."""
         return -(-self.count // EDGE)
 
     @property
     def edge(self) -> int:
-        """Rows of a tile: as few as so many tiles need."""
+        """Number of rows of a tile: the fewest with which ``side`` tiles cover the matrix."""
         return -(-self.count // self.side)
 
     @property
     def tiles(self) -> int:
-        """Tiles of the upper triangle."""
+        """Number of tiles of the upper triangle."""
         return self.side * (self.side + 1) // 2
 
     @property
     def share(self) -> int:
-        """Warps that share a tile in a block, each with 32 points of its own."""
+        """Number of warps of a block that share a tile, each with 32 points of its own."""
         return max(1, WARPS // self.tiles)
 
     @property
     def threads(self) -> int:
-        """Threads of a block."""
+        """Number of threads of a block."""
         return WARP * self.tiles * self.share
 
     @property
     def points(self) -> int:
-        """Points of each vector that a block takes in a step."""
+        """Number of points of each vector that a block takes in a step."""
         return WARP * self.share
 
     @property
     def sums(self) -> int:
-        """Numbers that each warp of points leaves: those of all tiles."""
+        """Number of sums in all tiles together; there is one set of them for each share of the points."""
         return self.tiles * self.edge**2
 
 
 @cuda.jit(device=True)
 def sum_of(stage, row, lane):
-    """Return the sum of a row of 32 numbers, where each lane has a row and begins at a bank of its own."""
+    """Return the sum of a row of 32 numbers. Each lane sums its own row, and starts in a bank of its own."""
     total = 0.0
     for k in range(WARP):
         total += stage[np.uint32(np.uint32(row * WARP) + np.uint32(k + lane) % np.uint32(WARP))]
@@ -89,16 +89,16 @@ def gram_warps_kernel(s, first):
     plan = Tiling(s, first)
     edge, side, tiles, share, points = plan.edge, plan.side, plan.tiles, plan.share, plan.points
     threads, before, behind_z = plan.threads, 0 if first else s, plan.count - 1
-    half = side * edge  # columns of Z in a buffer; as many of A Z follow
+    half = side * edge  # number of columns of Z in a buffer; as many columns of A Z follow
     buffer, staged = 2 * half * points, 4 * half * points
-    brought = -(-2 * s // tiles)  # columns of each block that a warp brings
+    brought = -(-2 * s // tiles)  # number of columns of each block that a warp loads
     brought_old = 1 if first else brought
 
     @cuda.jit(max_registers=REGISTERS)
     def gram_warps(old, fresh, r, partial):
-        """A step: put 32 points of each vector into a buffer, wait, ask for the step after the next, and multiply.
+        """A step: put 32 points of each vector into a buffer, wait, load for the step after the next, and multiply.
 
-        While warps still multiply from one buffer, others may fill the other: one barrier for each step is enough.
+        While some warps still multiply from one buffer, others may fill the other: one barrier per step is enough.
         """
         stage, sums = cuda.shared.array(staged, np.float64), cuda.local.array((edge, edge), np.float64)
         old_1, old_2 = cuda.local.array(brought_old, np.float64), cuda.local.array(brought_old, np.float64)
@@ -147,11 +147,11 @@ def gram_warps_kernel(s, first):
 
     @cuda.jit(device=True)
     def ask(old_ones, fresh_ones, r_one, old, fresh, r, n, tile, i):
-        """Load point i of the columns that this warp brings, each ``tiles``-th one of both blocks, and of r."""
+        """Load point i of this warp's columns, which are every ``tiles``-th column of both blocks, and of r."""
         j = min(i, np.uint32(n - 1))
         for q in range(
             brought
-        ):  # beyond the last column comes the last once more: so no branch divides the loads
+        ):  # beyond the last column, load the last one again: no branch between the loads
             c = min(np.uint32(np.uint32(q * tiles) + tile), np.uint32(2 * s - 1))
             fresh_ones[q] = fresh[np.uint32(c * n + j)]
             if not first:
@@ -160,7 +160,7 @@ def gram_warps_kernel(s, first):
 
     @cuda.jit(device=True)
     def put(stage, start, old_ones, fresh_ones, r_one, tile, p, inside):
-        """Copy what was asked for to where its column belongs: in Z or in A Z; r stands behind both.
+        """Copy the loaded numbers to their columns of Z or A Z in a buffer; r is the column after each of the two.
 
         Points beyond the end are zero.
         """
@@ -178,7 +178,7 @@ def gram_warps_kernel(s, first):
 
     @cuda.jit(device=True)
     def multiply(stage, start, left, above, sums):
-        """Add the products of a point to the sums of a tile."""
+        """Add the products of one point's numbers to the sums of a tile."""
         here, there = cuda.local.array(edge, np.float64), cuda.local.array(edge, np.float64)
         for a in range(edge):
             here[a] = stage[left + np.uint64(start + a * points)]
