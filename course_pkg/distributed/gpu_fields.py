@@ -159,7 +159,7 @@ class RankWorkspace(Workspace):
         self._alpha(stream)
 
     def make_beta(self, blocks: int, stream) -> None:
-        """Queue the sum of all partial sums over all ranks, and the kernel that computes beta and ends the iteration."""
+        """Queue the sum of all partial sums over all ranks, and the kernel that computes beta from it."""
         self._add_up(blocks, stream)
         self._beta(stream)
 

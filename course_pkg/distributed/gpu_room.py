@@ -14,7 +14,7 @@ from course_pkg.distributed.room import Clocked
 from course_pkg.sstep.gpu_numba.room import DeviceRoom
 from course_pkg.sstep.problem import LARGEST, Laplacian
 
-THINNEST = 3  # planes of a slab
+THINNEST = 3  # fewest planes of a slab
 
 
 class DeviceSlab(Laplacian):

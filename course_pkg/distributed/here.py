@@ -1,4 +1,4 @@
-"""Ranks on this machine, for a lecture: they swap messages, add up numbers and solve a small problem.
+"""Ranks on this machine, for a lecture: they exchange messages, add up numbers and solve a small problem.
 
 With MPI, each rank is a process: :func:`on_ranks` starts them, as ``python -m course_pkg.distributed.here``. Without
 MPI all ranks run in one process; then messages are counted, but not timed.
@@ -64,7 +64,7 @@ class Talk:
 
 
 def talk(comm: Communicator, edge: int, timed: bool = True) -> dict:
-    """Do, as one of the ranks, what :class:`Talk` describes.
+    """Solve, exchange messages and add up numbers as one of the ranks; return the fields of :class:`Talk`.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def talk(comm: Communicator, edge: int, timed: bool = True) -> dict:
 
 
 def on_ranks(ranks: int, edge: int) -> Talk:
-    """Let ranks solve, swap and add on this machine, in processes of their own where MPI is installed.
+    """Run :func:`talk` on several ranks of this machine: in separate processes if MPI is installed, else in this one.
 
     Parameters
     ----------

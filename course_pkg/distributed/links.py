@@ -55,7 +55,7 @@ class Link(ABC):
 
     @abstractmethod
     def add(self, array, stream) -> None:
-        """Queue the in-place sum of a float64 device array over all ranks; the result has the same bits on all ranks."""
+        """Queue the in-place sum of a float64 device array over all ranks; all ranks get the same bits."""
 
     @abstractmethod
     def finish(self) -> None:

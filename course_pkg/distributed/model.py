@@ -1,6 +1,6 @@
 """The time of an iteration on any number of ranks: its work times coefficients that are fitted to measurements.
 
-    t = kernels + reductions + max(0, halo - product that runs during the halo exchange)
+    t = kernels + reductions + max(0, halo - kernels that run during the halo exchange)
     kernels = byte_s · bytes + sweep_s · sweeps                  of the rank with the most points
     reduction = reduction_s + ⌈log₂ ranks⌉ · (round_s + round_byte_s · bytes)
     halo = halo_s + halo_byte_s · bytes
