@@ -138,7 +138,7 @@ def _check_block(machine, threads, registers, shared_bytes):
             f"A block has at most {machine.shared_kib_per_block_max} KiB of shared memory on the {name}, {most:,} B, "
             f"not {shared_bytes:,} B: make its tile smaller."
         )
-    # the launch is refused as if every partition took as many of the block's warps as the fullest
+    # a launch is refused if its registers would not suffice with as many warps on every partition as on the fullest
     warps = _round_up(_warps(machine, threads), PARTITIONS)
     needed = warps * _round_up(registers * machine.warp_size, REGISTER_UNIT)
     if needed > machine.registers_per_sm:
