@@ -140,7 +140,7 @@ def gpu_clocks() -> dict[str, int]:
     """
     from course_pkg import cuda
 
-    uuid = getattr(cuda.get_current_device(), "uuid", "")  # GPU numbers in this process may differ from nvidia-smi's
+    uuid = getattr(cuda.get_current_device(), "uuid", "")  # nvidia-smi may number GPUs in another way
     told = _nvidia_smi("clocks.sm,clocks.mem", *(("-i", str(uuid)) if uuid else ()))
     return {
         name: int(mhz)

@@ -61,7 +61,7 @@ class DeviceTimer:
 
         self.device = devices.gpu()
         self.cuda = cuda
-        if self.device.kind == "gpu":  # not needed in the interpreter, where a call returns after its work is done
+        if self.device.kind == "gpu":  # the interpreter's calls return after their work is done
             self.start, self.stop = cuda.event(timing=True), cuda.event(timing=True)
 
     def many(self, fn, args, calls):
@@ -86,7 +86,7 @@ class DeviceTimer:
         return time.perf_counter() - start
 
     def flusher(self):
-        self.prime = lambda fn, args: None  # the flush keeps the device busy; no call may come before the timed one
+        self.prime = lambda fn, args: None  # the flush keeps the device busy instead of a call
         n = max(2 * self.device.llc_bytes, 64 * 2**20)
         buffer = self.cuda.device_array(n, dtype=np.uint8)
         source = self.cuda.device_array(n, dtype=np.uint8)
@@ -124,12 +124,13 @@ class HeldTimer(DeviceTimer):
             return super().many(fn, args, calls)
         for _ in range(MOST_DOUBLINGS):
             self._hold(self.copies)
-            fn(*args)  # not timed: the copies replaced the data in the last-level cache, and this call restores them
+            # this call is not timed: it loads its data into the last-level cache again, after the copies
+            fn(*args)
             self.start.record()
             for _ in range(calls):
                 fn(*args)
             self.stop.record()
-            held = not self.start.query()  # False if the device began before Python had launched the last call
+            held = not self.start.query()  # False: the device began before the last call was launched
             self.stop.synchronize()
             if held:
                 return self.cuda.event_elapsed_time(self.start, self.stop) / 1e3 / calls

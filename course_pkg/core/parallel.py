@@ -11,7 +11,7 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-_LOCKED: set[Path] = set()  # files that this process has locked; compiling a loop may ask for the same lock again
+_LOCKED: set[Path] = set()  # locked by this process; compiling a loop may ask for its lock again
 
 
 def parallel(**options):

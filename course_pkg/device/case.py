@@ -98,7 +98,7 @@ class Case:
         return self.kernel.py_func.__module__, self.kernel.py_func.__qualname__
 
     def args(self) -> tuple:
-        """Return new arguments for a launch; an array that occurs twice among them is copied only once."""
+        """Return new arguments for a launch; a device argument that occurs twice among them is made only once."""
         made = self.make_args()
         there = {id(a): a.on_device() for a in made if hasattr(a, "on_device")}
         return tuple(there.get(id(a), a) for a in made)

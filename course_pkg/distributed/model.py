@@ -25,7 +25,7 @@ from course_pkg.core.checks import require_positive
 from course_pkg.distributed.work import COEFFICIENTS, Work
 
 LEVEL = 0.95  # confidence level of all uncertainties
-MOST_TURNS = 30  # most repetitions of the fit, each with a new choice of the measurements whose halo is hidden
+MOST_TURNS = 30  # most repetitions of the fit, each with a new choice of the hidden halos
 GPUS = tuple(2**k for k in range(11))  # 1 to 1,024
 
 

@@ -127,7 +127,7 @@ class MpiCommunicator(Communicator):
     def end(self, reason: str) -> None:
         """Say why on stderr, and end all ranks."""
         where = f"{self.name} ({socket.gethostname()}, process {os.getpid()})"
-        sys.stderr.write(f"\n{where}: {reason}\n")  # a single call keeps the line whole, as other ranks write, too
+        sys.stderr.write(f"\n{where}: {reason}\n")  # one call, as other ranks write, too
         sys.stderr.flush()
         with _ends_within(ENDING_S):
             self._world.Abort(1)
@@ -171,7 +171,7 @@ class MpiCommunicator(Communicator):
         status = self.MPI.Status()
         while self._side.Iprobe(tag=QUESTION, status=status):
             self._side.Recv(np.empty(0), status.source, QUESTION)
-            self._side.Isend(np.empty(0), status.source, ANSWER)  # empty, so no buffer has to be kept until it is sent
+            self._side.Isend(np.empty(0), status.source, ANSWER)  # empty: no buffer to keep
 
     def _blame(self) -> str:
         """Ask all other ranks whether they are waiting, too; return a sentence about those that do not answer."""

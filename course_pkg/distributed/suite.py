@@ -33,7 +33,7 @@ METHODS = (
 )
 RTOL = 1e-6
 HALO_EDGES = (8, 32, 128, 512)  # points along an edge of the exchanged planes
-REDUCED = (1, 9, 81, 289, 4225)  # how many numbers a sum has: 1 for a dot, then the Gram matrices of s = 1, 4, 8, 32
+REDUCED = (1, 9, 81, 289, 4225)  # numbers in a sum: a dot, and Gram matrices of s = 1, 4, 8, 32
 CALLS = 200  # messages in each sample
 HALO_EXCHANGE = Implementation("halo_exchange", "", "MPI")
 ALLREDUCE = Implementation("allreduce", "", "MPI")

@@ -18,7 +18,7 @@ PRODUCT, HALO_WAIT, BOUNDARY, VECTORS, SUM = (
     "waits for a sum",
 )
 HALO = "halo"  # the halo is in transit
-BOUNDARY_FIELDS = 3  # accesses for each halo point: it is read, and the point that it changes is read and written
+BOUNDARY_FIELDS = 3  # accesses per halo point: read it, and read and write the point that it changes
 
 
 @dataclass(frozen=True)

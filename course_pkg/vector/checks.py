@@ -11,7 +11,7 @@ from course_pkg.core.checks import (
 
 
 def check_stream(*, device: bool, **arrays) -> None:
-    """Check vectors, the output last: they have one length and precision, and no input shares memory with the output."""
+    """Check vectors, output last: they have one length and precision, and no input shares memory with the output."""
     require_arrays(device=device, **arrays)
     require_ndim(1, **arrays)
     require_distinct(**arrays)

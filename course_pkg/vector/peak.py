@@ -17,7 +17,7 @@ from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.variants import VARIANTS
 
 LEAST, MOST = 2**22, 2**27  # elements
-WARM_UP = 1  # warm-up calls; one is enough, as each call replaces all data that the call before left in the caches
+WARM_UP = 1  # warm-up calls; one is enough, as each call replaces all data in the caches
 
 
 def stream_size(llc_bytes: int) -> int:
@@ -43,7 +43,7 @@ def stream(*, n: int | None = None, samples: int = 10, problem: VectorProblem | 
     n : int, optional
         Elements of each vector; by default, :func:`stream_size` of the last-level cache.
     problem : VectorProblem, optional
-        Vectors that are there already; their output is overwritten. Then ``n`` is not asked for.
+        Existing vectors, whose output is overwritten. If they are given, ``n`` is ignored.
 
     Examples
     --------

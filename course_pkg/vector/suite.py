@@ -23,7 +23,7 @@ LIBRARIES = {
     "cpu": (Library.NUMBA_CPU, Library.NUMPY, Library.C),
     "gpu": (Library.NUMBA_CUDA, Library.CUPY),
 }
-TOO_SLOW = {("horner", Library.NUMPY)}  # it makes two sweeps for each degree
+TOO_SLOW = {("horner", Library.NUMPY)}  # not measured, because it makes two sweeps for each degree
 COPY_BY = {"cpu": Library.NUMBA_CPU, "gpu": Library.CUPY}  # the copy with which the transposes are compared
 SETTINGS = {"transpose_tiled": ({"padding": 0}, {"padding": 1})}  # measured with each of these
 # rows of the square array that is summed and transposed, if the vectors are long enough

@@ -17,7 +17,7 @@ from course_pkg.vector.tuning import THREADS_PER_BLOCK
 from course_pkg.vector.variants import VARIANTS
 
 LARGE, QUICK = 2**27, 2**22  # doubles of the longest vectors
-SHORTER = 16  # a short call has this factor fewer doubles: it is as short as its launch, but exceeds the caches
+SHORTER = 16  # a short call has 1/16 of the doubles: as short as its launch, but larger than the caches
 MANY_FLOPS = 128  # degree of a polynomial whose time depends on the multiprocessors' clock, not on memory
 IN_A_CORE, TINY = 2**14, 16  # doubles that fit in a core's cache; doubles of a very short copy
 BY_NUMPY = Library.NUMPY
@@ -46,7 +46,7 @@ def on_cpu(
     n : int, optional
         Doubles of a vector; by default, so many that the vectors exceed the CPU's caches.
     problem : VectorProblem, optional
-        Vectors that are there already; their output is overwritten. Then ``n`` is not asked for.
+        Existing vectors, whose output is overwritten. If they are given, ``n`` is ignored.
     samples : int, optional
         Samples of each call on long vectors, and of each compilation; by default, those of the function that measures
         the pitfall.

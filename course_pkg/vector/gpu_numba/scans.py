@@ -10,7 +10,7 @@ from course_pkg.core.limits import ALL_LANES
 from course_pkg.device.launch import blocks_for
 from course_pkg.vector.checks import check_cumsum
 
-LINES_PER_BLOCK = 64  # columns or rows per block: few, so that there are enough blocks for every multiprocessor
+LINES_PER_BLOCK = 64  # columns or rows per block: few, so that every multiprocessor gets a block
 BLOCK_CHUNKED = (WARP, 8)  # one warp per row, eight rows
 
 
