@@ -80,7 +80,7 @@ def one_launch(work: Work, *, samples: int = 20) -> Pair:
 
 
 def in_cache(small: Work, large: Work, *, samples: int = 10) -> Pair:
-    """Time the same call on arrays that fit in a cache, and on arrays that do not; ``hold`` is used on a GPU."""
+    """Time the same call on arrays that fit in a cache, and on arrays that do not, both with ``hold=True``."""
     wrong = small.wrong("in_cache", hold=True, samples=samples)
     return Pair(wrong, large.right("in_cache", hold=True, samples=samples))
 

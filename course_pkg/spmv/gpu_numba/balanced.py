@@ -103,7 +103,7 @@ def spmv_csr_balanced_kernel(items):
 
 @cuda.jit
 def add_carries_kernel(tile_rows, carry, y):
-    """Add the partial sums that tiles carry over to their rows; one thread takes all tiles of a row.
+    """Add the partial sums that tiles carry over to their rows; one thread takes all neighbouring tiles of a row.
 
     The time of this launch is that of its longest chain of dependent loads. So the tile in which each row ends has been
     stored before. The loop then knows its number of trips, and can load ahead.
