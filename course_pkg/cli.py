@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         """Say in one line on stderr what is wrong, and end with status 2."""
         said, prog = self._instead(message), self.prog
         unknown = re.fullmatch(r"unrecognized arguments: (\S+).*", message)
-        if unknown:  # the parser of all subcommands reports it, and does not know their options
+        if unknown:  # reported by the main parser, which does not know the options of the subcommands
             chosen = self._chosen()
             prog, said = chosen.prog, _unknown(unknown[1], chosen)
         print(f"{prog}: {said.rstrip('.')} (usage: `{prog} --help`).", file=sys.stderr)
@@ -76,13 +76,13 @@ class Parser(argparse.ArgumentParser):
         return message
 
     def _chosen(self) -> "Parser":
-        """Return the parser of the subcommand whose module was imported, or this one."""
+        """Return the parser of the chosen subcommand, whose module was imported, or else this parser."""
         groups = [a for a in self._actions if isinstance(a, argparse._SubParsersAction)]
         return next((p for g in groups for p in g.choices.values() if p.get_default("run")), self)
 
 
 def _unknown(argument: str, parser: Parser) -> str:
-    """Say that a parser does not know an argument."""
+    """Return the message for an argument that a parser does not know."""
     if not argument.startswith("-"):
         return f"there is one argument too many, {argument!r}; leave it out"
     options = sorted(parser._option_string_actions)
@@ -114,9 +114,9 @@ def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run one subcommand; return its exit status.
 
-    A `CourseError` prints its sentence on stderr and gives status 1, wrong usage gives 2, Ctrl-C gives 130, and a
-    reader that ends early, such as ``head``, 141. Any other exception is a bug and shows its traceback. Arguments
-    after ``--`` are kept in ``args.extra``, for the tool that the subcommand starts.
+    A `CourseError` prints its message on stderr and gives status 1. Wrong usage gives 2, and Ctrl-C gives 130. If the
+    program that reads the output ends early, as ``head`` does, the status is 141. Any other exception is a bug and
+    shows its traceback. Arguments after ``--`` are kept in ``args.extra``, for the tool that the subcommand starts.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     cut = argv.index("--") if "--" in argv else len(argv)
@@ -144,7 +144,7 @@ def main(argv: list[str] | None = None) -> int:
         )
         return 1
     except BrokenPipeError:
-        # whoever read the output has what they want, as in `course bench … | head`; the rest goes nowhere
+        # the program that read the output has ended, as in `course bench … | head`, so the rest is discarded
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:

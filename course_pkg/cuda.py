@@ -4,8 +4,8 @@ With an NVIDIA GPU, ``cuda`` *is* ``numba.cuda``. Without one, it is ``course_pk
 as far as the course uses them; kernels then run in the course's SIMT interpreter, on any laptop. ``COURSE_BACKEND=gpu``
 or ``COURSE_BACKEND=simt`` forces one of the two.
 
-Numba recognises names such as ``cuda.threadIdx`` only as members of the very module ``numba.cuda``. So this module does
-not wrap ``numba.cuda``: it puts it in its own place.
+Numba recognises names such as ``cuda.threadIdx`` only as members of the module object ``numba.cuda`` itself. So this
+module does not wrap ``numba.cuda``: it replaces itself by ``numba.cuda``.
 """
 
 import os
@@ -35,7 +35,7 @@ def _choose() -> str:
 
 
 def _open():
-    if _choose() == "simt":  # without numba.cuda, which takes long to import
+    if _choose() == "simt":  # then numba.cuda is not imported, because that takes long
         from course_pkg.simt import api, door_of_numba, random
 
         door_of_numba.serve()

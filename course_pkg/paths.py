@@ -35,9 +35,10 @@ def figure(name: str) -> Path:
 
 
 def learner_dir() -> Path:
-    """Return the folder for what a learner's copy of the course remembers; it need not exist yet.
+    """Return the folder in which the course stores a learner's data; it need not exist yet.
 
-    ``COURSE_DATA`` names another one. By default it is where the operating system keeps data of a user's programs.
+    The environment variable ``COURSE_DATA`` can name it. By default, it is in the operating system's folder for the
+    data of a user's programs.
     """
     if os.environ.get("COURSE_DATA"):
         return Path(os.environ["COURSE_DATA"])

@@ -40,7 +40,7 @@ class Comparison:
             raise CourseError(f"t_peak_gb_s is {self.t_peak_gb_s!r}: it must be a positive number of GB/s.")
 
     def __getitem__(self, what: "str | Implementation | Variant") -> Measurement:
-        """Return the measurement of an implementation, or the one with a given name."""
+        """Return the measurement of a given implementation, or of a given name."""
         wanted = Implementation.of(what)
         for m in self.measurements:
             if m.what == wanted:
@@ -69,7 +69,7 @@ class Comparison:
         return m.t_eff_gb_s and m.t_eff_gb_s / self.t_peak_gb_s
 
     def caption(self) -> str:
-        """Return the origin of the numbers in one sentence."""
+        """Return the origin of the numbers: one sentence on how and where they were measured."""
         first = self.measurements[0]
         states = ", ".join(sorted({CACHE_STATES[m.cache_state] for m in self.measurements}))
         where = " and ".join(dict.fromkeys(m.device.name for m in self.measurements))
@@ -94,7 +94,7 @@ def compare(
     samples: int = 20,
     **options,
 ) -> Comparison:
-    """Measure variants in turn, one sample of each after the other, with a progress bar.
+    """Measure variants in turn: one sample of each variant, then the next sample of each. Show a progress bar.
 
     Because samples are taken in turn, other programs disturb all variants equally.
 
@@ -103,15 +103,15 @@ def compare(
     variants : dict of str or Implementation to callable
         By name or by implementation; each is called as ``fn(*args)``.
     cost : Cost or dict of Cost
-        One for all variants, or one for each name; None if it is not known.
+        One cost for all variants, or a dictionary of costs by name; None if the cost is not known.
     check : callable or dict of callable
-        Called after each variant's first call; it must raise if the result is wrong.
+        Called after the first call of each variant; it must raise an error if the result is wrong.
     t_peak_gb_s : float or Machine
         The bound, in GB/s.
     arguments : dict of tuple
-        Arguments by name, for variants that do not take ``args`` (a GPU variant takes device arrays).
+        By name, the arguments of variants that are not called with ``args``. (A GPU variant takes device arrays.)
     samples : int
-        Samples of each variant.
+        Number of samples of each variant.
     **options
         For :class:`~course_pkg.bench.measure.Run`: parameters, warmup, min_sample_s, flush.
 
@@ -124,7 +124,7 @@ def compare(
     CourseError
         If there are no variants, if ``arguments``, ``cost`` or ``check`` has an unknown name, or if a cost is missing.
     AssertionError
-        Whatever a ``check`` raises.
+        If a ``check`` raises it.
 
     Examples
     --------
@@ -194,7 +194,7 @@ class progress:
         return self.step
 
     def step(self, name: str):
-        """Show that the work on ``name`` starts."""
+        """Show ``name`` as the step that starts now."""
         if self.handle is not None:
             from IPython.display import HTML
 

@@ -1,4 +1,4 @@
-"""Defend a stated T_peak: the questions that a sceptic would ask, and the answers that a measurement gives."""
+"""Defend a stated T_peak: answer a sceptic's questions from the measurement behind the number."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Answer:
     holds : bool or None
         Whether the stated number passes; None if the answer is unknown.
     fix : str
-        What to do if it does not pass, or what is unknown.
+        What to do if the number does not pass, or why the answer is unknown.
     """
 
     question: str

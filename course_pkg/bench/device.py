@@ -25,7 +25,7 @@ class Device:
     kind : str
         ``"cpu"``, ``"gpu"`` or ``"simt"`` (kernels run in the SIMT interpreter, whose times say nothing about a GPU).
     name, driver, cuda : str
-        As the system or the driver prints them; empty if there is none.
+        As the system or the driver prints them; empty if they do not exist.
     units : int
         Number of cores of a CPU, or of streaming multiprocessors of a GPU.
     memory_bytes, llc_bytes : int
@@ -134,13 +134,13 @@ def _driver_version() -> str:
 
 
 def gpu_clocks() -> dict[str, int]:
-    """Return the clocks of the GPU that this process uses, in MHz: of its multiprocessors and of its memory.
+    """Return the clock rates of the multiprocessors and of the memory of this process's GPU, in MHz.
 
-    ``nvidia-smi`` tells them; what it does not tell is absent.
+    They come from ``nvidia-smi``. A clock that it does not report is missing from the dictionary.
     """
     from course_pkg import cuda
 
-    uuid = getattr(cuda.get_current_device(), "uuid", "")  # the driver's number may not be this process's
+    uuid = getattr(cuda.get_current_device(), "uuid", "")  # nvidia-smi may number GPUs in another way
     told = _nvidia_smi("clocks.sm,clocks.mem", *(("-i", str(uuid)) if uuid else ()))
     return {
         name: int(mhz)
@@ -150,7 +150,7 @@ def gpu_clocks() -> dict[str, int]:
 
 
 def _nvidia_smi(query: str, *options: str) -> list[str]:
-    """Return what ``nvidia-smi`` says of a query's fields for the first GPU it names; nothing where it says nothing."""
+    """Return the queried fields of the first GPU that ``nvidia-smi`` prints, or an empty list if it fails."""
     try:
         asked = subprocess.run(
             ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader,nounits", *options],

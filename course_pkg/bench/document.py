@@ -29,9 +29,9 @@ class Kind:
     check : callable
         Checks a row; raises KeyError, TypeError or ValueError if it is not a row of this kind.
     key : callable
-        Returns the key of a row, which distinguishes it from the others.
+        Returns the key of a row, which identifies it in the record.
     head : tuple of str
-        Entries of the head that only this kind has.
+        Entries of the head that only records of this kind have.
     same : tuple of str
         Entries of the head that must agree before rows are merged.
     command : str
@@ -66,7 +66,7 @@ class Document:
 
     @property
     def caption(self) -> Source:
-        """The origin of the rows, in one line."""
+        """The origin of the rows, as one line for a caption."""
         days = sorted({row["date"] for row in self.rows})
         when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
         tool = f"Nsight Compute {self.head['ncu']}" if "ncu" in self.head else ""
@@ -211,7 +211,7 @@ def counted(row: dict) -> dict[str, float]:
 
 
 def measurement_key(row: dict) -> str:
-    """Return the key of a measurement, which distinguishes it from the others."""
+    """Return the key of a measurement, which identifies it in a record."""
     return json.dumps([row[k] for k in ("operation", "variant", "library", "parameters")], sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""Which devices have records; each is named by its folder in ``figures/data``, or by a part of the folder's name."""
+"""Find devices with records. A device is named by its folder in ``figures/data``, or by a part of the folder's name."""
 
 from pathlib import Path
 
@@ -21,12 +21,12 @@ def devices(root: Path, stem: str = "*") -> tuple[str, ...]:
 
 
 def path_of(root: Path, device: str, stem: str) -> Path:
-    """Return the path of a record; ``device`` is the name of its folder, or a part that no other folder's name has.
+    """Return the path of a record; ``device`` is the name of its folder, or a unique part of this name.
 
     Raises
     ------
     CourseError
-        If there is no such record, or if several devices have this part in their names. The message says what there is.
+        If there is no such record, or if several devices have this part in their names. The message lists the choices.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""How far a measurement is from what memory allows: time over the bound, and what is left to gain.
+"""How close a measurement is to the limit set by memory: time / bound, and the speed-up that is left to gain.
 
-The *bound* of a measurement is the time in which a plain stream moves as many bytes. What is *left to gain* is
-T_peak / T_eff: it also counts the bytes that another algorithm would not move. The share *of T_peak* is the rate at
-which a measurement moves its bytes, over T_peak. Both yardsticks are measurements.
+The *bound* of a measurement is the time in which a plain stream moves as many bytes as the measured variant. The
+speed-up *left to gain* is T_peak / T_eff; it includes the gain from bytes that another algorithm would not move. The
+share *of T_peak* is the rate at which the variant moves its bytes, divided by T_peak. T_peak and the stream's bandwidth
+are both measured.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ WIDTHS = {"time": 9, "spread": 7, RATES[0]: 10, SHARE: 9, BOUND: 12, LEFT: 12, R
 
 @dataclass(frozen=True)
 class Limits:
-    """The bandwidths with which a device's measurements are compared.
+    """The two measured bandwidths with which other measurements of a device are compared.
 
     Attributes
     ----------
@@ -54,7 +55,7 @@ class Limits:
         }
 
     def head(self) -> str:
-        """Return the lines that give T_peak and the bound, and say from which measurements they are."""
+        """Return the lines that state T_peak and the stream's bandwidth, and from which measurements they come."""
         return (
             f"T_peak on {self.peak.device.name}: {_rate(self.peak)}.\n"
             f"Bound of a row: its bytes over {_rate(self.stream)}. Left to gain: T_peak / T_eff. "
@@ -69,16 +70,17 @@ def lines(
     *,
     rates: bool = True,
 ) -> Iterator[tuple[str, Measurement | None]]:
-    """Yield the lines of a table with the measurement of each, as the measurements come; heading and notes have none.
+    """Yield pairs of a line of a table and its measurement, as soon as the measurement is there.
 
-    Without limits, as for times that memory does not bound, the table has no columns for them.
+    For headings and notes, the measurement is None. Without limits, as for times that are not bound by memory, the
+    table leaves out the columns that compare with a limit.
 
     Parameters
     ----------
     among : iterable of Measurement
-        All that were measured together; where some of them do the same work with other bytes, a note says so.
+        All measurements of the run. If variants that do the same work need different bytes, a note says so.
     rates : bool
-        Whether the table has columns for bytes and flops per second; of a chain of loads they say nothing.
+        Whether the table has columns for bytes and flops per second. For a chain of loads they are meaningless.
     """
     left_out = {*(() if limits else (SHARE, BOUND, LEFT)), *(() if rates else RATES)}
     columns = {name: width for name, width in WIDTHS.items() if name not in left_out}
@@ -104,7 +106,7 @@ def lines(
 
 
 def _with_different_bytes(shown, among) -> list[str]:
-    """Return the operations whose variants have no A_eff in common, although they do the same work."""
+    """Return the operations whose variants have different values of A_eff, although they do the same work."""
     needed: dict[tuple, set[int]] = {}
     for m in (m for m in among if m.cost is not None):
         needed.setdefault((m.operation, describe(m)), set()).add(m.cost.a_eff_bytes)
@@ -113,13 +115,13 @@ def _with_different_bytes(shown, among) -> list[str]:
 
 
 def named(m: Measurement) -> str:
-    """Return the label of a measurement, and in brackets its parameters."""
+    """Return the label of a measurement, followed by its parameters in brackets."""
     what = describe(m)
     return f"{m.label} ({what})" if what else m.label
 
 
 def _cells(m) -> dict[str, str]:
-    """Return what needs no limits."""
+    """Return the cells that can be computed without limits."""
     return {
         "time": format_time(m.median_s),
         "spread": f"{m.spread:.1%}",

@@ -10,7 +10,7 @@ from course_pkg.core.units import format_time, or_unknown
 
 
 class Live(Table):
-    """A table of measurements, which a picture may show in its place.
+    """A table of measurements, with the measurements themselves for a picture in place of the table.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
     names = _names([*here, *recorded])
     rows = [_row(m, names, "this machine") for m in here] + [_row(m, names, "recorded") for m in recorded]
     order = {label: i for i, label in enumerate(dict.fromkeys(row["what"] for row in rows))}
-    rows.sort(key=lambda row: order[row["what"]])  # the same work stands together, this machine first
+    rows.sort(key=lambda row: order[row["what"]])  # rows of the same work are adjacent, this machine's first
     by_device = {"this GPU": here} if here else {}
     for m in recorded:
         by_device.setdefault(f"{short_name(m.device.name)}, recorded", []).append(m)
@@ -74,7 +74,7 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
 
 
 def _names(measurements) -> dict[int, str]:
-    """Name each measurement: by its label, and by those parameters in which others of the same label differ."""
+    """Name each measurement by its label, plus the parameters in which measurements of the same label differ."""
     named = {}
     for m in measurements:
         alike = [other.parameters for other in measurements if other.label == m.label]

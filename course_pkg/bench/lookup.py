@@ -1,7 +1,7 @@
-"""Find measurements as people name them: by function, variant or operation, and by size, number type and library.
+"""Find measurements by the names that people use: function, variant or operation, and size, number type and library.
 
-Programs that know which implementation they want pass it, and need nothing of this. Each way to name a measurement is
-tried in turn, and the first one that finds any decides.
+Programs do not need this module, because they can pass the implementation itself. The ways to name a measurement are
+tried one after the other, and the first that finds any measurement decides.
 """
 
 import difflib
@@ -34,7 +34,7 @@ def find(
     whole_operation: bool = False,
     **parameters,
 ) -> list[Measurement]:
-    """Return the measurements that somebody may mean, in their order.
+    """Return the measurements that a name and other properties describe, in their original order.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def find(
     Raises
     ------
     CourseError
-        If no measurement has these properties; the message lists those that are there.
+        If no measurement has these properties; the message lists the values that exist.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def parse_size(size) -> tuple[int, ...]:
     Raises
     ------
     CourseError
-        If it is no size.
+        If it is not a size.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def parse_size(size) -> tuple[int, ...]:
 
 
 def describe(m: Measurement) -> str:
-    """Return size and other parameters of a measurement for people; double precision is not mentioned.
+    """Return the size and other parameters of a measurement as text for people; double precision is not mentioned.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _named(measurements, what, library, whole_operation) -> list[Measurement]:
 
 
 def _libraries(measurements, library) -> set[str]:
-    """Return the libraries of this name, or with all words of it."""
+    """Return the libraries that have this name, or whose names contain all words of it."""
     there = {m.library for m in measurements}
     words = set(_key(library).split("_"))
     same = {name for name in there if _key(name) == _key(library)}

@@ -33,30 +33,31 @@ def measure(
     Parameters
     ----------
     fn : callable
-        If any of ``args`` is in GPU memory, the call runs asynchronously on the GPU. It is then timed by device events
-        on the default stream. One more call, which is not counted, precedes them. So the time in which Python launches
-        is not measured, provided that a call takes longer than its launch. Otherwise the host's clock times the call.
+        If any of ``args`` is in GPU memory, the call runs asynchronously on the GPU, and events on the default stream
+        time it. An extra call, which is not timed, keeps the GPU busy while Python launches the timed ones. So Python's
+        launch time is not measured, provided that a call takes longer than its launch. If no argument is in GPU memory,
+        the host's clock times the call.
     cost : Cost, optional
         What one call moves and computes; by default, this is unknown.
     name : str or Implementation or Variant
         What is measured; by default, the name of the function.
     check : callable
-        Called once after the first call; it must raise (``numpy.testing``) if the result is wrong. Then nothing is
-        timed, because the speed of a wrong result is of no interest.
+        Called once after the first call. If the result is wrong, it must raise an error, such as those of
+        ``numpy.testing``. Then nothing is timed, because the speed of a wrong result is of no interest.
     samples, warmup : int
         Number of samples, and of warm-up calls before them.
     min_sample_s : float
         A sample is the mean of as many calls as are needed to last this long.
     parameters : dict
-        Size, dtype, and all else that distinguishes this measurement from others of the same name.
+        Size, dtype, and everything else that distinguishes this measurement from others of the same name.
     flush : bool
-        Before each sample, which is then one call, write a buffer twice as large as the last-level cache.
+        If True, each sample is one call, and a buffer twice as large as the last-level cache is written before it.
     hold : bool
-        Keep the GPU busy with copies until Python has launched all calls of a sample. So the time in which Python
-        launches is not measured even if calls are shorter than their launch.
+        Keep the GPU busy with copies until Python has launched all calls of a sample. So Python's launch time is not
+        measured, even if a call takes less time than its launch.
     wait : callable
-        For a library with queues of its own: waits until all its work is done. Samples are then timed by the host's
-        clock, with one wait at the end of each, so ``min_sample_s`` should be long compared with this wait.
+        For a library with queues of its own: a function that waits until all its work is done. Samples are then timed
+        by the host's clock, and each ends with one wait. So ``min_sample_s`` should be long compared with a wait.
     observe : callable
         Called at the end; returns further observations, such as the registers per thread.
     footprint : int
@@ -97,9 +98,9 @@ def measure(
 
 
 class Run:
-    """One callable, checked and warmed up, of which samples can be taken at any time.
+    """A callable that has been checked and warmed up, so that samples of it can be taken at any time.
 
-    Takes the arguments of :func:`measure`. :func:`~course_pkg.bench.compare` samples several runs in turn.
+    The arguments are those of :func:`measure`. :func:`~course_pkg.bench.compare` samples several runs in turn.
     """
 
     def __init__(

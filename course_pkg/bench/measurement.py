@@ -1,4 +1,4 @@
-"""A measurement: the raw times of one callable on one device, and what follows from them."""
+"""A measurement: the raw times of one callable on one device, and quantities that are computed from them."""
 
 from dataclasses import dataclass, field
 
@@ -37,7 +37,7 @@ class Measurement:
     device : Device
         The device on which it ran.
     parameters : dict
-        Size, dtype, and all else that distinguishes this measurement from others of the same implementation.
+        Size, dtype, and everything else that distinguishes this measurement from others of the same implementation.
     date : str
         Day of the measurement (UTC), ``YYYY-MM-DD``.
     observed : dict
@@ -72,7 +72,7 @@ class Measurement:
 
     @property
     def variant(self) -> str:
-        """Name of the variant, such as ``"tiled"``; the user's name for it, if there is one."""
+        """Name of the variant, such as ``"tiled"``, or the name that the user chose."""
         return self.what.variant
 
     @property
@@ -82,7 +82,7 @@ class Measurement:
 
     @property
     def label(self) -> str:
-        """How it is called in tables and plots."""
+        """Name in tables and plots."""
         return self.what.label
 
     @property
@@ -101,22 +101,22 @@ class Measurement:
 
     @property
     def spread(self) -> float:
-        """Interquartile range over the median."""
+        """Interquartile range / median."""
         return (self.quantile_s(0.75) - self.quantile_s(0.25)) / self.median_s
 
     @property
     def t_eff_gb_s(self) -> float | None:
-        """T_eff = A_eff / median time, in GB/s; None where the cost is unknown, as are the next two."""
+        """T_eff = A_eff / median time, in GB/s; None if the cost is unknown."""
         return self.cost and self.cost.t_eff_gb_s(self.median_s)
 
     @property
     def throughput_gb_s(self) -> float | None:
-        """All bytes that the variant moves, over the median time, in GB/s."""
+        """All bytes that the variant moves / median time, in GB/s; None if the cost is unknown."""
         return self.cost and self.cost.throughput_gb_s(self.median_s)
 
     @property
     def gflop_s(self) -> float | None:
-        """Flops of the variant over the median time, in GFLOP/s."""
+        """Flops of the variant / median time, in GFLOP/s; None if the cost is unknown."""
         return self.cost and self.cost.gflop_s(self.median_s)
 
     def bound_s(self, copy: "Measurement") -> float:
@@ -135,7 +135,7 @@ class Measurement:
         return self.cost.bytes / (copy.throughput_gb_s * 1e9)
 
     def over_bound(self, copy: "Measurement") -> float:
-        """Return the median time over :meth:`bound_s`: 1 for a variant that is as fast as memory allows."""
+        """Return time / bound: the median time divided by :meth:`bound_s`; 1 if it is as fast as memory allows."""
         return self.median_s / self.bound_s(copy)
 
     def __str__(self):
@@ -146,7 +146,7 @@ class Measurement:
 
 
 def matching(measurements, what: "str | Implementation | Variant", **parameters) -> list[Measurement]:
-    """Return the measurements of an implementation whose parameters include these, in their order.
+    """Return the measurements of an implementation whose parameters include these, in their original order.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Time the same call in two ways, first in a way that misleads and then in one that does not.
 
-Each function is called after its pitfall. It times one :class:`~course_pkg.bench.pitfalls.Work`, or two that should
+Each function is named after its pitfall. It times one :class:`~course_pkg.bench.pitfalls.Work`, or two that should
 take the same time, and returns a :class:`~course_pkg.bench.pitfalls.Pair`. The caller chooses what is timed, because
-this package knows no topic.
+this package does not depend on any topic.
 """
 
 import time
@@ -16,7 +16,7 @@ from course_pkg.core import Implementation
 
 
 def _timed(right: Measurement, samples_s, warmup_s=(), observed=None) -> Measurement:
-    """Return a right measurement as if it had been timed wrongly."""
+    """Return a copy of a right measurement with wrongly measured times."""
     return replace(
         right,
         what=replace(right.what, variant=WRONG),
@@ -28,12 +28,12 @@ def _timed(right: Measurement, samples_s, warmup_s=(), observed=None) -> Measure
 
 
 def no_wait(work: Work, *, samples: int = 10) -> Pair:
-    """Time an asynchronous call on the host's clock, which stops when the work is queued, and by events."""
+    """Time an asynchronous call by the host's clock without waiting, which measures the queuing; then by events."""
     from course_pkg import cuda
 
     right, taken = work.right("no_wait", samples=samples), []
     for _ in range(samples):
-        cuda.synchronize()  # of the sample before: launches that pile up would wait for each other
+        cuda.synchronize()  # finish the previous sample: a launch waits if too many others are queued
         start = time.perf_counter()
         work.fn(*work.args)
         taken.append(time.perf_counter() - start)
@@ -42,12 +42,12 @@ def no_wait(work: Work, *, samples: int = 10) -> Pair:
 
 
 def first_call(fresh: Callable[[], Callable], work: Work, *, samples: int = 3) -> Pair:
-    """Time the first calls of functions that were never called, and calls of one that was.
+    """Time the first calls of functions, which include compilation, and then calls of a function called before.
 
     Parameters
     ----------
     fresh : callable
-        Returns a new function at each call: it does what ``work.fn`` does and is not compiled yet.
+        Returns a new function at each call. It does the same as ``work.fn``, but is not compiled yet.
     """
     run = work.run(Implementation("first_call", RIGHT, work.library))
     run.sample(10)
@@ -56,7 +56,7 @@ def first_call(fresh: Callable[[], Callable], work: Work, *, samples: int = 3) -
 
 
 def host_clock(work: Work, *, samples: int = 20) -> Pair:
-    """Time a short call on a GPU by the host's clock around the call and a wait, and by many calls queued first."""
+    """Time a short GPU call by the host's clock around one call and a wait; then by many calls queued together."""
     from course_pkg import cuda
 
     wrong = work.wrong("host_clock", wait=cuda.synchronize, min_sample_s=0, samples=samples)
@@ -64,7 +64,7 @@ def host_clock(work: Work, *, samples: int = 20) -> Pair:
 
 
 def one_launch(work: Work, *, samples: int = 20) -> Pair:
-    """Time a short call by events around a single launch on an idle GPU, and around many that were queued first."""
+    """Time a short call by events around one launch on an idle GPU; then around many launches that are queued first."""
     from course_pkg import cuda
 
     right, taken = work.right("one_launch", hold=True, samples=samples), []
@@ -80,18 +80,18 @@ def one_launch(work: Work, *, samples: int = 20) -> Pair:
 
 
 def in_cache(small: Work, large: Work, *, samples: int = 10) -> Pair:
-    """Time the same call on arrays that a cache holds and on arrays that exceed it; the GPU is held for both."""
+    """Time the same call on arrays that fit in a cache, and on arrays that do not, both with ``hold=True``."""
     wrong = small.wrong("in_cache", hold=True, samples=samples)
     return Pair(wrong, large.right("in_cache", hold=True, samples=samples))
 
 
 def with_copies(whole: Work, kernel: Work, *, samples: int = 5) -> Pair:
-    """Time a kernel with the copies of its data from the host and back, and alone.
+    """Time a kernel together with the copies of its data from the host and back; then the kernel alone.
 
     Parameters
     ----------
     whole, kernel : Work
-        The kernel with its copies, and without; their costs are the same: what the kernel moves.
+        The kernel with and without its copies. Both have the same cost, the bytes that the kernel moves.
     """
     from course_pkg import cuda
 
@@ -110,9 +110,9 @@ def pageable(from_pageable: Work, from_pinned: Work, *, samples: int = 5) -> Pai
 
 
 def idle_clock(work: Work, *, rest_s: float = 2.0, samples: int = 3) -> Pair:
-    """Time a call after the GPU had nothing to do for a while, and after half a second of work.
+    """Time a call after the GPU has been idle for a while; then after half a second of work.
 
-    Both carry the GPU's clocks, in MHz, as ``nvidia-smi`` tells them; nothing where it does not.
+    Both measurements record the GPU's clocks in MHz, if ``nvidia-smi`` reports them.
     """
     from course_pkg import cuda
 
@@ -134,12 +134,12 @@ def idle_clock(work: Work, *, rest_s: float = 2.0, samples: int = 3) -> Pair:
 
 
 def one_call(work: Work, *, samples: int = 50) -> Pair:
-    """Time a short call on a CPU by the clock around each call, and around as many as last a millisecond."""
+    """Time a short CPU call by the clock around each call; then around as many calls as last a millisecond."""
     wrong = work.wrong("one_call", min_sample_s=0, warmup=0, samples=samples)
     return Pair(wrong, work.right("one_call", samples=samples))
 
 
 def allocates(new: Work, in_place: Work, *, samples: int = 5) -> Pair:
-    """Time the same arithmetic into a new array, whose pages the system must find first, and into one that is there."""
+    """Time the same arithmetic into a new array, whose pages must be allocated; then into an existing array."""
     wrong = new.wrong("allocates", samples=samples)
     return Pair(wrong, in_place.right("allocates", samples=samples))

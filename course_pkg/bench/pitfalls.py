@@ -1,4 +1,4 @@
-"""Times that are wrong, each beside the right one: which ways of timing mislead, and pairs of measurements.
+"""Ways of timing that mislead, and pairs of measurements: a wrong time and the right one.
 
 The functions of :mod:`course_pkg.bench.mistime` make the pairs.
 """
@@ -12,8 +12,8 @@ from course_pkg.core import Cost, Implementation, Library
 from course_pkg.core.units import three_digits
 
 WRONG, RIGHT = "wrong", "right"
-NO_DIFFERENCE = 0.03  # of a bandwidth: less is within what runs scatter
-BUSY_S = 0.5  # of work, before a GPU's clocks are taken to have risen
+NO_DIFFERENCE = 0.03  # a smaller relative difference of two bandwidths is within the scatter of runs
+BUSY_S = 0.5  # seconds of work after which a GPU's clocks are assumed to have risen
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Pitfall:
     Attributes
     ----------
     name : str
-        The operation of its measurements.
+        The name of the operation in its measurements.
     title : str
-        For a table or a figure.
+        The title in a table or a figure.
     wrong, right : str
-        What was timed, each in half a sentence.
+        What is timed in the wrong way and in the right way, each as a part of a sentence.
     """
 
     name: str
@@ -86,22 +86,22 @@ class Work:
     check: Callable[[], None] | None = None
 
     def run(self, name: str | Implementation, **options) -> Run:
-        """Return it checked and warmed up, so that samples can be taken one by one."""
+        """Check the call and warm it up; return a ``Run``, of which samples can be taken one by one."""
         described = {"cost": self.cost, "check": self.check, "parameters": self.parameters}
         return Run(self.fn, self.args, name=name, **described, **options)
 
     def measure(self, name: str | Implementation, *, samples: int = 20, **options) -> Measurement:
-        """Measure it as :func:`~course_pkg.bench.measure` does."""
+        """Measure the call by :func:`~course_pkg.bench.measure`."""
         run = self.run(name, **options)
         run.sample(samples)
         return run.finish()
 
     def wrong(self, pitfall: str, **options) -> Measurement:
-        """Measure it under the name of a pitfall."""
+        """Measure the call, and label the result as the wrong measurement of a pitfall."""
         return self.measure(Implementation(PITFALLS[pitfall].name, WRONG, self.library), **options)
 
     def right(self, pitfall: str, **options) -> Measurement:
-        """Measure it as what the pitfall should have told."""
+        """Measure the call, and label the result as the right measurement of a pitfall."""
         return self.measure(Implementation(PITFALLS[pitfall].name, RIGHT, self.library), **options)
 
 
@@ -123,16 +123,16 @@ class Pair:
 
     @property
     def pitfall(self) -> Pitfall:
-        """What went wrong."""
+        """The pitfall that the pair shows."""
         return PITFALLS[self.wrong.operation]
 
     @property
     def overstated(self) -> float:
-        """The bandwidth that the wrong way states over that of the right one: above 1 where it flatters."""
+        """The wrong bandwidth / the right one: above 1 if the wrong measurement overstates the bandwidth."""
         return self.wrong.t_eff_gb_s / self.right.t_eff_gb_s
 
     def row(self) -> dict:
-        """Return what a table shows of it."""
+        """Return the row of a table for this pair."""
         return {
             "pitfall": self.pitfall.title,
             "wrong: what was timed": self.pitfall.wrong,
@@ -151,12 +151,12 @@ class Pair:
 
     @property
     def measurements(self) -> tuple[Measurement, Measurement]:
-        """Both, the wrong one first."""
+        """Both measurements, the wrong one first."""
         return self.wrong, self.right
 
 
 def pairs(measurements: Iterable[Measurement]) -> list[Pair]:
-    """Return the pairs among measurements, in the order of ``PITFALLS``; one without its other half is left out.
+    """Return the pairs among measurements, in the order of ``PITFALLS``; a measurement without a partner is left out.
 
     Examples
     --------

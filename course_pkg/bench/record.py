@@ -100,7 +100,7 @@ class Recorded:
     measurements : list of Measurement
     device : Device
     origin : Source
-        One line for a caption; :func:`~course_pkg.bench.sources.origins` tells those of several records.
+        One line for a caption. :func:`~course_pkg.bench.sources.origins` combines the origins of several records.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Recorded:
         Raises
         ------
         CourseError
-            If there is none. The message lists what there is.
+            If no measurement fits. The message lists the choices.
 
         Examples
         --------
@@ -150,7 +150,7 @@ class Recorded:
         Raises
         ------
         CourseError
-            If there is none, or if the name fits several implementations.
+            If no measurement fits, or if the name fits several implementations.
 
         Examples
         --------
@@ -167,7 +167,9 @@ class Recorded:
         return next(iter(found.values()))
 
     def one(self, what: str | Implementation | Variant, **parameters) -> Measurement:
-        """Return the first of them: the launcher's own settings come before those that a suite tries.
+        """Return the first of the measurements that :meth:`all` returns.
+
+        A measurement with the launcher's own settings comes before those with settings that a suite tries.
 
         Examples
         --------
@@ -196,7 +198,7 @@ def recorded(topic: str, device: str = DEFAULT_DEVICE) -> Recorded:
     Raises
     ------
     CourseError
-        If there is no such record. The message names the devices or the topics that there are.
+        If there is no such record. The message names the devices or the topics that have records.
 
     Examples
     --------
@@ -209,7 +211,7 @@ def recorded(topic: str, device: str = DEFAULT_DEVICE) -> Recorded:
 
 
 def records(topic: str, kind: str = "gpu") -> list[Recorded]:
-    """Return the recorded measurements of a topic on every device of a kind that has some, in the order of their names.
+    """Return the recorded measurements of a topic on each device of a kind; devices are ordered by name.
 
     Examples
     --------

@@ -11,11 +11,11 @@ class Rival:
     Attributes
     ----------
     call : callable
-        Starts the operation, which may run in the library's own queue. The topic decides about its arguments.
+        Starts the operation, which may run in the library's own queue. The topic decides which arguments it takes.
     wait : callable
         Waits until all operations are done.
     result : callable
-        Returns the last result as an array of the library of the data, NumPy or CuPy.
+        Returns the last result as a NumPy or CuPy array, depending on which of the two the data are.
     version : str
         Version of the library.
     """

@@ -1,10 +1,10 @@
-"""Where recorded numbers come from, in a sentence: of one record, or of several that have much in common."""
+"""A sentence that says where recorded numbers come from: for one record, or for several at once."""
 
 from collections.abc import Iterable
 
 
 class Source(str):
-    """The sentence that says where the rows of a record come from; its parts can be told together with those of others.
+    """The sentence that says where the rows of a record come from; :func:`origins` combines several of them.
 
     Parameters
     ----------
@@ -18,16 +18,16 @@ class Source(str):
     """
 
     def __new__(cls, device: str, driver: str, when: str, tool: str, command: str):
-        """Write the sentence."""
+        """Make the sentence from its parts."""
         source = super().__new__(cls, _sentence([device], (driver, when, tool), [command]))
         source.parts = device, (driver, when, tool), command
         return source
 
 
 def origins(sources: Iterable[Source]) -> str:
-    """Say where the numbers of several records come from, and nothing twice.
+    """Return the origin of the numbers of several records, without repetitions.
 
-    Records that differ in the device alone share a sentence; so do those that differ in the command alone.
+    Records that differ only in the device share a sentence, and so do records that differ only in the command.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ from course_pkg.bench import device as devices
 from course_pkg.core import CourseError
 
 HOLD_BYTES, TRIED = 2**29, 4
-MOST_QUEUED = 256  # calls in the GPU's queue; with many more, Python itself would have to wait
-PROBED = 20  # calls that are timed to find out how many of them make a sample
+MOST_QUEUED = 256  # most calls in the GPU's queue; with many more, Python would have to wait when it launches
+PROBED = 20  # calls that are timed to find out how many calls a sample needs
 MOST_DOUBLINGS = 6  # how often the number of copies is doubled before the timer gives up
 
 
@@ -38,7 +38,7 @@ class HostTimer:
 
 
 class WaitingTimer(HostTimer):
-    """Measures with the host's clock what runs on a GPU in the queues of another library."""
+    """Measures, with the host's clock, calls that run on a GPU in another library's own queues."""
 
     def __init__(self, wait):
         self.device = devices.gpu()
@@ -61,7 +61,7 @@ class DeviceTimer:
 
         self.device = devices.gpu()
         self.cuda = cuda
-        if self.device.kind == "gpu":  # in the interpreter, a call returns only when its work is done
+        if self.device.kind == "gpu":  # the interpreter's calls return after their work is done
             self.start, self.stop = cuda.event(timing=True), cuda.event(timing=True)
 
     def many(self, fn, args, calls):
@@ -80,13 +80,13 @@ class DeviceTimer:
         fn(*args)
 
     def once(self, fn, args):
-        start = time.perf_counter()  # the first call also compiles, on the host, which events do not measure
+        start = time.perf_counter()  # events would not measure compilation on the host in the first call
         fn(*args)
         self.cuda.synchronize()
         return time.perf_counter() - start
 
     def flusher(self):
-        self.prime = lambda fn, args: None  # the flush keeps the device busy, and nothing may follow it
+        self.prime = lambda fn, args: None  # the flush keeps the device busy instead of a call
         n = max(2 * self.device.llc_bytes, 64 * 2**20)
         buffer = self.cuda.device_array(n, dtype=np.uint8)
         source = self.cuda.device_array(n, dtype=np.uint8)
@@ -124,12 +124,13 @@ class HeldTimer(DeviceTimer):
             return super().many(fn, args, calls)
         for _ in range(MOST_DOUBLINGS):
             self._hold(self.copies)
-            fn(*args)  # not counted: the copies took the last-level cache, and this fills it again
+            # this call is not timed: it loads its data into the last-level cache again, after the copies
+            fn(*args)
             self.start.record()
             for _ in range(calls):
                 fn(*args)
             self.stop.record()
-            held = not self.start.query()  # else the device began before Python had launched the last call
+            held = not self.start.query()  # False: the device began before the last call was launched
             self.stop.synchronize()
             if held:
                 return self.cuda.event_elapsed_time(self.start, self.stop) / 1e3 / calls

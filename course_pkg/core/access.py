@@ -38,11 +38,12 @@ class WarpAccess:
     warp : int
         Number of the warp in its block.
     repetition : int
-        How often the warp has passed this line before; 0 for the first time.
+        How often the warp has executed this line before; 0 for the first time.
     sectors : int
         32-byte sectors that the request moves; 0 for shared memory.
     wavefronts : int
-        Wavefronts that the request needs: times that the 32 banks answer; 0 outside shared memory.
+        Number of wavefronts that the request needs, that is how often the 32 banks must answer; 0 outside shared
+        memory.
     """
 
     space: str
@@ -63,17 +64,18 @@ class WarpAccess:
 
 @dataclass(frozen=True)
 class Touches:
-    """Which thread touched which element of an array, by one statement of a kernel.
+    """The elements of an array that one statement of a kernel touched, each with its thread.
 
     Attributes
     ----------
     space, kind, array, line : str, str, str, int
         As in :class:`WarpAccess`.
     shape : tuple of int
-        Of the array.
+        Shape of the array.
     block, thread, element : ndarray of int64, shape (n,)
-        Numbers of the block in the launch, of the thread in its block, and of the element in the array's memory (in
-        shared memory: in the block's copy). In the first two, x runs fastest. The three belong together.
+        Entry i of the three arrays describes one access: the number of the block in the launch, of the thread in its
+        block, and of the element in the array's memory (in shared memory: in the block's copy). Blocks and threads are
+        numbered with x fastest.
     """
 
     space: str

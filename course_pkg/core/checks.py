@@ -123,7 +123,7 @@ def require_positive(**numbers) -> None:
 
 
 def require_ndim(ndim: int, *, least: int = 1, **arrays) -> None:
-    """Check the number of dimensions, and that each holds at least ``least`` elements."""
+    """Check the number of dimensions of each array, and that every dimension has at least ``least`` elements."""
     for name, a in arrays.items():
         if len(a.shape) != ndim:
             raise CourseError(f"{name} has {len(a.shape)} dimension(s), expected {ndim}: reshape it first.")
@@ -134,21 +134,21 @@ def require_ndim(ndim: int, *, least: int = 1, **arrays) -> None:
 
 
 def require_number(**numbers) -> None:
-    """Check that each is one real number."""
+    """Check that each argument is one real number."""
     for name, value in numbers.items():
         if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
             raise CourseError(f"{name} is {value!r}: it must be one real number, such as 3.0.")
 
 
 def require_count(**numbers) -> None:
-    """Check that each is an integer of at least 0."""
+    """Check that each argument is an integer of at least 0."""
     for name, value in numbers.items():
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
             raise CourseError(f"{name} is {value!r}: it must be an integer of at least 0.")
 
 
 def unwritten(shape, dtype="float64") -> np.ndarray:
-    """Return an array for results, in which one can tell what nobody has written: it is NaN, or the number 85.
+    """Return an array for results, filled with NaN (integers: 85), so that unwritten elements can be recognised.
 
     Examples
     --------

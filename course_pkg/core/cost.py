@@ -20,7 +20,7 @@ class Cost:
     flops : int
         Additions, subtractions, multiplications, divisions and square roots; a fused multiply-add is two.
     unknown_bytes : int
-        D_u: size of the unknown fields: each iteration computes their new values from the old ones.
+        D_u: size of the unknown fields, whose new values each iteration computes from the old ones.
     known_bytes : int
         D_k: size of the known fields, which do not change.
 
@@ -56,7 +56,7 @@ class Cost:
 
     @property
     def a_eff_bytes(self) -> int:
-        """A_eff = 2 D_u + D_k in bytes; if no fields are given, as for a plain stream, the bytes moved."""
+        """A_eff = 2 D_u + D_k in bytes; if no fields are given, as for a plain stream, all bytes moved."""
         return 2 * self.unknown_bytes + self.known_bytes or self.bytes
 
     @property
@@ -98,7 +98,7 @@ class Cost:
         return Cost(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
     def __radd__(self, other):
-        return self if other == 0 else NotImplemented  # sum() starts from 0
+        return self if other == 0 else NotImplemented  # the built-in sum() starts from 0
 
     def __mul__(self, n: int) -> "Cost":
         if not isinstance(n, int):

@@ -1,10 +1,10 @@
-"""The base class of the course's errors, and what a notebook shows of an error."""
+"""The base class of the course's errors, and the form in which a notebook shows them."""
 
 import sysconfig
 import traceback
 from pathlib import Path
 
-MOST_FRAMES = 3  # lines of the learner's own functions that led to an error
+MOST_FRAMES = 3  # most lines of the learner's own code that are shown with an error
 _COURSE = str(Path(__file__).parents[1])
 _NOT_LEARNERS = (_COURSE, *{sysconfig.get_path(name) for name in ("purelib", "stdlib")}, "<frozen")
 
@@ -24,7 +24,7 @@ class CourseError(Exception):
     The catalogue has no machine 'abacus'
     """
 
-    lines: tuple[str, ...] = ()  # of functions that are not in the traceback, innermost first
+    lines: tuple[str, ...] = ()  # lines of functions that are not in the traceback, innermost first
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows in place of a traceback."""

@@ -162,7 +162,7 @@ def find_machine(device_name: str) -> Machine | None:
 
 
 def short_name(device_name: str) -> str:
-    """Return a device's name as we say it; beside a slider there is no room for more.
+    """Return the short form of a device's name, for places with little room, such as beside a slider.
 
     Examples
     --------

@@ -7,9 +7,9 @@ from course_pkg.core.errors import CourseError
 from course_pkg.core.machine import Machine
 
 CAPABILITIES = ("7.0", "9.0")  # first and last compute capability with these rules
-MOST_REGISTERS = 255  # of a thread
+MOST_REGISTERS = 255  # per thread
 REGISTER_UNIT = 256  # a warp gets registers in multiples of this number
-PARTITIONS = 4  # of a multiprocessor: each has a quarter of the registers, and whole warps are placed on it
+PARTITIONS = 4  # per multiprocessor: each has a quarter of the registers, and a warp runs on one partition
 SHARED_UNIT, SHARED_UNIT_BEFORE_8 = 128, 256  # bytes
 SHARED_RESERVED = 1024  # bytes that the driver keeps for each block, since compute capability 8.0
 
@@ -21,11 +21,11 @@ class Occupancy:
     Attributes
     ----------
     blocks_per_sm, warps_per_sm : int
-        Most blocks and warps that are resident at the same time.
+        Largest number of blocks and of warps that are resident at the same time.
     share : float
-        Resident warps divided by the most that a multiprocessor can hold, from 0 to 1.
+        Resident warps divided by the largest number that a multiprocessor can hold, from 0 to 1.
     limited_by : str
-        ``"threads"``, ``"blocks"``, ``"registers"`` or ``"shared memory"``; the first of those that limit equally.
+        ``"threads"``, ``"blocks"``, ``"registers"`` or ``"shared memory"``; if several limit equally, the first.
     limits : dict of str to int
         Blocks that each of these alone would allow. Shared memory is missing if a block takes none, which is
         possible before compute capability 8.0.
@@ -62,7 +62,7 @@ def occupancy(
     machine : Machine
         A GPU of compute capability 7.0 to 9.0.
     threads_per_block : int
-        Along all directions together.
+        Threads of a block, all directions together.
     registers_per_thread : int
         1 to 255, as the compiler reports it.
     shared_bytes : int
@@ -138,7 +138,7 @@ def _check_block(machine, threads, registers, shared_bytes):
             f"A block has at most {machine.shared_kib_per_block_max} KiB of shared memory on the {name}, {most:,} B, "
             f"not {shared_bytes:,} B: make its tile smaller."
         )
-    # the launch is refused as if every partition took as many of the block's warps as the fullest
+    # a launch is refused if its registers would not suffice with as many warps on every partition as on the fullest
     warps = _round_up(_warps(machine, threads), PARTITIONS)
     needed = warps * _round_up(registers * machine.warp_size, REGISTER_UNIT)
     if needed > machine.registers_per_sm:

@@ -11,17 +11,18 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-_LOCKED: set[Path] = set()  # files that this process has locked: while a loop is compiled, it may need itself
+_LOCKED: set[Path] = set()  # locked by this process; compiling a loop may ask for its lock again
 
 
 def parallel(**options):
-    """Return Numba's ``njit(parallel=True)`` that keeps the machine code on disk, for the next process.
+    """Return Numba's ``njit(parallel=True)``, which also stores the machine code on disk for later processes.
 
     Compiling one loop takes seconds. The machine code is stored in ``__pycache__`` beside the source, or in the user's
-    cache folder if that cannot be written; if neither can, each process compiles anew. Numba notices a change of the
-    source file itself, but not of other files: a function that the loop calls has to stand in the same file.
+    cache folder if ``__pycache__`` cannot be written. If neither can be written, each process compiles the loop again.
+    Numba notices a change of the loop's source file, but not of other files. So a function that the loop calls has to
+    be defined in the same file.
 
-    Of several processes that need a loop at the same time, such as the ranks of a program, one compiles it, and the
+    If several processes need a loop at the same time, such as the ranks of a program, one of them compiles it, and the
     others wait for its machine code.
 
     Parameters
@@ -42,7 +43,7 @@ def parallel(**options):
 
     def decorate(function):
         compiled = njit(parallel=True, **options)(function)
-        with suppress(RuntimeError):  # no folder can be written, or the function stands in no file
+        with suppress(RuntimeError):  # no folder can be written, or the function is not defined in a file
             compiled.enable_caching()
             compiled.compile = _one_at_a_time(compiled.compile, _lock_file(compiled))
         return compiled
@@ -51,21 +52,22 @@ def parallel(**options):
 
 
 def _lock_file(compiled) -> Path:
-    """Return the file to lock: one for each index of Numba's, which loops of the same name and line share."""
+    """Return the file to lock, one for each index file of Numba; loops of the same name and line share an index."""
     code = compiled.py_func.__code__
     name = f"{Path(code.co_filename).stem}.{code.co_name}-{code.co_firstlineno}.lock"
     return Path(compiled.stats.cache_path) / name
 
 
 def _one_at_a_time(compile_, path):
-    """Return a function that compiles while no other process does so, or loads what that one has stored.
+    """Return a function that compiles while no other process does, or loads machine code that another has stored.
 
-    Numba replaces its index as a whole and writes the machine code after it. Without a lock, two processes may store
-    different machine code under one name, and a third may load what its index does not mean.
+    Numba replaces its index as a whole, and then writes the machine code. Without a lock, two processes may store
+    different machine code under one name. A third process may then load code that does not belong to its index.
     """
 
     def alone(signature):
-        # first the lock among threads: one that held the file and waited for it would stop a thread that compiles
+        # The lock among threads comes first. Otherwise a thread that has locked the file could wait for a thread that
+        # is compiling, which in turn waits for the file.
         with global_compiler_lock, _locked(path):
             return compile_(signature)
 
@@ -74,7 +76,7 @@ def _one_at_a_time(compile_, path):
 
 @contextmanager
 def _locked(path: Path):
-    """Keep other processes out; where a file cannot be locked, go on without."""
+    """Keep other processes out of a block of code; if the file cannot be locked, run the block without a lock."""
     if fcntl is None or path in _LOCKED:
         yield
         return

@@ -84,7 +84,7 @@ class Whole:
 
 
 def vectors_of(A):
-    """Return what knows the dot products of the vectors on which A works.
+    """Return the object that computes dot products of A's vectors: ``A.vectors`` if A has it, otherwise Whole.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def check_not_lost(norm: float, b) -> None:
 
 
 def check_target(target: float) -> float:
-    """Return the residual norm to reach, limited so that its square is finite; raise if its square underflows.
+    """Return the target for the residual norm, limited so that its square is finite; raise if its square underflows.
 
     Examples
     --------

@@ -8,7 +8,7 @@ _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 
 
 def text_table(rows: list[dict]) -> str:
-    """Return rows, which all have the same keys, as aligned text."""
+    """Return rows as aligned text; all rows must have the same keys."""
     head = list(rows[0])
     cells = [head] + [[str(row[k]) for k in head] for row in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
@@ -22,9 +22,9 @@ def text_table(rows: list[dict]) -> str:
 
 
 def html_table(rows: list[dict], caption: str = "") -> str:
-    """Return rows, which all have the same keys, as an HTML table; the first column has the headings of the rows.
+    """Return rows as an HTML table; all rows must have the same keys, and the first column holds the row headings.
 
-    Columns of words have the class ``words``: they begin at the left, while numbers end at the right.
+    Columns of words have the class ``words``: they are aligned left, and numbers are aligned right.
     """
     words = {name: ' class="words"' if _of_words(row[name] for row in rows) else "" for name in rows[0]}
     head = "".join(f'<th scope="col"{words[name]}>{html.escape(str(name))}</th>' for name in rows[0])
@@ -44,12 +44,12 @@ def html_table(rows: list[dict], caption: str = "") -> str:
 
 
 def _of_words(cells) -> bool:
-    """Return whether a column has sentences in it, rather than numbers, units and single words."""
+    """Return True if a column holds sentences, and not only numbers, units and single words."""
     return any(len(_LETTERS.findall(str(cell))) > 2 for cell in cells)
 
 
 def with_code(text: str) -> str:
-    """Return a text as HTML, with what stands in backquotes set as code; no line ends within a date.
+    """Return a text as HTML: text in backquotes becomes code, and a date is kept on one line.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def with_code(text: str) -> str:
 
 
 class Table:
-    """A table that prints as text and is shown as HTML in notebooks.
+    """A table that is printed as text, and shown as HTML in notebooks.
 
     Examples
     --------

@@ -10,7 +10,7 @@ def format_time(time_s: float) -> str:
     ('1.62 ms', '300 ns')
     """
     for unit, scale in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
-        if time_s >= 0.9995 * scale:  # a time that would round to 1000 of a unit is 1 of the next
+        if time_s >= 0.9995 * scale:  # 999.6 µs would round to 1000 µs, so it is written as 1.00 ms
             return f"{three_digits(time_s / scale)} {unit}"
     return f"{three_digits(time_s * 1e9)} ns"
 
@@ -25,7 +25,7 @@ def format_bytes(n: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Return a positive number with three digits, and with all of its whole ones from 1000 on.
+    """Return a positive number with three significant digits; from 1000 on, rounded to a whole number.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def three_digits(value: float) -> str:
 
 
 def how_many(n: int, thing: str) -> str:
-    """Return a number and the thing that is counted, in the singular for one.
+    """Return a count followed by the name of what is counted, in the singular or plural.
 
     Examples
     --------

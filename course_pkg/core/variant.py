@@ -48,7 +48,7 @@ _MODULES = {
     Library.NUMBA_CUDA: "gpu_numba",
     Library.CUPY: "gpu_cupy",
 }
-# these libraries work on whole arrays, so each statement is a sweep over memory
+# these libraries work on whole arrays, so each statement is a separate sweep over memory
 _ARRAY_LIBRARIES = (Library.NUMPY, Library.CUPY)
 
 
@@ -77,14 +77,14 @@ class Implementation:
 
     @classmethod
     def of(cls, what: "str | Implementation | Variant") -> "Implementation":
-        """Return an implementation itself, the only one of a variant, or a new one that is only known by a name."""
+        """Return ``what`` if it is an implementation, a variant's only implementation, or a new one for a name."""
         if isinstance(what, Variant):
             return what.by()
         return what if isinstance(what, Implementation) else cls("", what)
 
     @property
     def label(self) -> str:
-        """Its name in tables and plots. Only for people: programs must not parse it."""
+        """The name of this implementation in tables and plots. It is for people, and programs must not parse it."""
         return f"{self.words}, {self.library}" if self.library else self.words
 
     @property
@@ -117,8 +117,8 @@ class Variant:
     idea : str
         One line for people.
     cost : callable
-        Takes the size and dtype from the parameters of a measurement, and returns a :class:`Cost`; :func:`unknown` if
-        nobody knows how many bytes a library moves.
+        Takes the size and dtype from the parameters of a measurement, and returns a :class:`Cost`. It is
+        :func:`unknown` if the bytes that a library moves have not been counted.
     libraries : tuple of Library
         The libraries for which the topic has a function of this variant.
     arrays : callable or None
@@ -132,7 +132,7 @@ class Variant:
     width : int
         Numbers that a thread of its Numba CUDA function loads and stores together: 2 for pairs.
     dtypes : tuple of str
-        Of the arrays that its functions take.
+        Dtypes of the arrays that its functions accept.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class Variant:
         return (self.name or self.operation).replace("_", " ")
 
     def by(self, library: Library | str | None = None) -> Implementation:
-        """Return this variant as implemented by a library; if none is named, by the only one that has it.
+        """Return this variant's implementation by a library; by default, its only implementation.
 
         Raises
         ------
@@ -238,7 +238,7 @@ class Variants:
         return len(self._by_name)
 
     def of(self, operation: str, library: Library | str | None = None) -> tuple[Variant, ...]:
-        """Return the variants of an operation: all, or those that a library has."""
+        """Return all variants of an operation, or only those that a given library has."""
         return tuple(
             v for v in self if v.operation == operation and (library is None or library in v.libraries)
         )

@@ -12,9 +12,9 @@ SEED = 2027
 
 @dataclass(frozen=True, eq=False)
 class Sliced:
-    """An argument that is ``array[first:]`` on the device, and so starts inside an allocation, maybe inside a sector.
+    """An argument that is ``array[first:]`` on the device, so it begins inside an allocation, and perhaps in a sector.
 
-    A slice of a NumPy array would not do: a launch copies it to the start of a new allocation on the GPU.
+    A slice of a NumPy array cannot replace it, because a launch copies the slice to the start of a new allocation.
     """
 
     array: np.ndarray
@@ -29,7 +29,7 @@ class Sliced:
 
 @dataclass(frozen=True, eq=False)
 class Unwritten:
-    """An argument in GPU memory, not initialised, because its numbers are too many to be made on the host.
+    """An uninitialised argument in GPU memory, for arrays that are too large to be made on the host.
 
     Attributes
     ----------
@@ -66,8 +66,8 @@ class Case:
     idea : str
         One line: the counting rule that this case tests.
     data_dependent : bool
-        True if the trip count of a loop differs between the threads of a warp: a compiler unrolls such loops, which
-        changes which lanes run together.
+        True if the trip count of a loop differs between the threads of a warp. The compiler unrolls such loops, and
+        this changes which lanes run together.
     shared_bytes : int
         Dynamic shared memory of a block.
     hazard : str
@@ -98,7 +98,7 @@ class Case:
         return self.kernel.py_func.__module__, self.kernel.py_func.__qualname__
 
     def args(self) -> tuple:
-        """Return new arguments for a launch; an array that occurs twice is made once."""
+        """Return new arguments for a launch; a device argument that occurs twice among them is made only once."""
         made = self.make_args()
         there = {id(a): a.on_device() for a in made if hasattr(a, "on_device")}
         return tuple(there.get(id(a), a) for a in made)
@@ -132,9 +132,9 @@ class Cases:
     def add_traffic(
         self, kernel, grid, block, make_args, points, reads, writes, name, itemsize=8, unread=0
     ) -> None:
-        """Add a launch on fields of ``points`` numbers; it must read ``reads`` fields and write ``writes``.
+        """Add a launch on fields of ``points`` numbers each; it must read ``reads`` fields and write ``writes`` fields.
 
-        ``unread`` numbers of these fields are not needed: at the boundary, where nothing is computed.
+        ``unread`` is how many numbers of the fields to be read are not needed, because they lie at the boundary.
         """
         cost = Cost(bytes_read=itemsize * (reads * points - unread), bytes_written=itemsize * writes * points)
         idea = f"{reads} field(s) read, {writes} written, of {points:,} points"

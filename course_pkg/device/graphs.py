@@ -55,7 +55,7 @@ def captured(step: Callable) -> Callable[[], None]:
     except BaseException:
         driver.cuStreamEndCapture(
             handle
-        )  # otherwise the stream would stay unusable; the error that the learner sees is the step's
+        )  # end the capture, or the stream would stay unusable; the learner sees the error that the step raised
         raise
     recorded = _ask(driver.cuStreamEndCapture, handle, hint=ONLY_LAUNCHES)
     graph = _ask(driver.cuGraphInstantiate, recorded, 0, hint=ONLY_LAUNCHES)

@@ -3,27 +3,27 @@
 ``partition``
     who owns which planes of a grid, or which rows of a matrix
 ``halo``
-    which entries a rank needs from others, who sends them, and where they lie when they have come
+    which entries a rank needs from others, who sends them, and where they are stored after they arrive
 ``communicator``
-    what ranks say to each other; ``serial`` runs all ranks in one process and keeps their messages,
+    the messages and sums between ranks; ``serial`` runs all ranks in one process and keeps their messages,
     ``mpi`` runs each in a process of its own
 ``operators``
-    what divided operators have in common: they multiply while the halo is on its way; ``slabs`` has the
+    the base class of distributed operators, which multiply while the halo is in transit; ``slabs`` has the
     7-point Laplacian, ``rows`` sparse matrices
 ``room``
     the vectors of a solve on one rank, so that the solvers of ``sstep`` run unchanged
 ``sweeps``
-    the same for those of ``cg`` that fuse their sweeps
+    the sweeps of a solve on one rank, so that the fused solvers of ``cg`` run unchanged
 ``phases``
-    how long products, updates, sums and messages took
+    a clock for the time that products, updates, sums and messages take
 ``launch``
     starts a program on several ranks, and says which one failed
 ``work``
-    what an iteration asks of a rank; ``model`` its time on any number of ranks, from latencies and
-    bandwidths that are fitted to measurements
+    the work of one rank in an iteration; ``model`` predicts the time of an iteration on any number of ranks,
+    from latencies and bandwidths that are fitted to measurements
 ``suite``
     what ``course bench scaling`` measures; ``job`` is what each rank does for it
 
-It is no topic but stands above them: it has no kernels, and solves nothing by itself. Only ``mpi`` needs MPI, when
-``open_mpi`` is called.
+This package is not a topic: it has no kernels and no solver of its own, and uses those of the topics. Only ``mpi``
+needs MPI, and only when ``open_mpi`` is called.
 """

@@ -1,4 +1,4 @@
-"""What ranks say to each other: messages that are on their way while a rank computes, and sums over all ranks.
+"""Communication between ranks: messages that travel while a rank computes, and sums over all ranks.
 
 A new kind of communicator defines three methods. Arrays are passed as they are, so one for GPUs takes device arrays,
 and puts its messages into a stream of its own; ``Pending.wait`` then makes the computing stream wait, not the host.
@@ -26,7 +26,7 @@ def require_message(array) -> None:
 
 
 class Pending(ABC):
-    """Messages on their way.
+    """Messages that have been started and may not have arrived yet.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Pending(ABC):
 
     @abstractmethod
     def wait(self) -> None:
-        """Return when what is received has come, and what is sent may be changed."""
+        """Return when all received arrays are complete, and the sent arrays may be changed again."""
 
 
 class Communicator(ABC):
@@ -51,7 +51,7 @@ class Communicator(ABC):
     Attributes
     ----------
     rank, ranks : int
-        This one, from 0, and how many there are.
+        The number of this rank, counted from 0, and the number of ranks.
 
     Notes
     -----
@@ -75,13 +75,13 @@ class Communicator(ABC):
         Parameters
         ----------
         sends, receives : sequence of (rank, array)
-            C-contiguous arrays. Those of ``sends`` must not change, and those of ``receives`` must not be read, before
-            ``wait`` of what is returned.
+            C-contiguous arrays. Until ``wait`` of the returned object has returned, the arrays in ``sends`` must not
+            be changed, and those in ``receives`` must not be read.
         """
 
     @abstractmethod
     def sum(self, values) -> np.ndarray:
-        """Return the sum of an array over all ranks, float64 and the same bits on every rank; it waits for all."""
+        """Return the sum of an array over all ranks, in float64 and bitwise equal on every rank; waits for all."""
 
     @abstractmethod
     def end(self, reason: str) -> None:
@@ -89,23 +89,23 @@ class Communicator(ABC):
 
     @property
     def name(self) -> str:
-        """How an error calls this rank."""
+        """The name of this rank in error messages."""
         return f"rank {self.rank} of {self.ranks}"
 
     def gather(self, values) -> np.ndarray:
-        """Return the arrays of all ranks, float64, one in each row; the arrays are of one size."""
+        """Return the arrays of all ranks as the rows of a float64 array; all arrays must have the same size."""
         values = np.atleast_1d(np.asarray(values, np.float64))
         rows = np.zeros((self.ranks, values.size))
         rows[self.rank] = values
         return self.sum(rows.reshape(-1)).reshape(rows.shape)
 
     def exchange(self, parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Send one array of int64 to each rank, and return those of all ranks for this one; sizes may differ.
+        """Send one int64 array to each rank, and return the arrays that all ranks sent to this one; sizes may differ.
 
         Parameters
         ----------
         parts : sequence of array of int64
-            One for each rank; the one for itself comes back.
+            One array for each rank. The array for this rank itself is returned to it.
         """
         parts = [np.ascontiguousarray(part, np.int64) for part in parts]
         if len(parts) != self.ranks:
@@ -125,7 +125,7 @@ class Communicator(ABC):
         Raises
         ------
         CourseError
-            It names the first rank that differs from rank 0.
+            If they differ. The message names the first rank that differs from rank 0.
         """
         rows = self.gather(numbers)
         different = np.flatnonzero((rows != rows[0]).any(axis=1))

@@ -42,7 +42,7 @@ class RankSolver(Solver):
         return RankWorkspace(b, self.link, self.grid, overlap=self.overlap, **kind)
 
     def graph(self):
-        """Return a function that queues two iterations: by one call, if the link can be captured."""
+        """Return a function that queues two iterations; if a CUDA graph can hold the link's messages, in one call."""
         return super().graph() if self.link.captures else self.some
 
     def look(self) -> None:
@@ -61,7 +61,7 @@ def solve(method: str, b, grid, link: Link, x0=None, *, rtol=1e-6, atol=0.0, max
     b, x0 : device array, shape (planes of this rank, ny, nx)
         This rank's slab, at least 3 planes; x0 may be None.
     grid : (nz, ny, nx)
-        Of the whole grid, the same on all ranks.
+        The size of the whole grid, the same on all ranks.
     link : Link
     rtol, atol, maxiter
         As in ``cg/reference.py``; norms are those of the whole vectors.

@@ -1,8 +1,9 @@
-"""The fields of conjugate gradient on one GPU among several: slabs with a plane of each neighbour at their ends.
+"""The fields of conjugate gradient on one of several GPUs: slabs, with one plane of each neighbour at either end.
 
-The methods of ``cg/gpu_numba`` run unchanged: they launch kernels on a workspace, and this one launches their twins for
-slabs with a halo, sends what neighbours read, and adds up sums over all ranks. Only r travels. The halo of the search
-direction follows from that of r, ``p = r + beta p``, so each rank computes it instead of waiting for it.
+The methods of ``cg/gpu_numba`` run unchanged, because they launch all kernels through a workspace. The workspace here
+launches instead the versions of the kernels for slabs with a halo, sends the planes that neighbours read, and adds up
+sums over all ranks. Only r is sent. Each rank computes the halo of the search direction from that of r, by
+``p = r + beta p``, instead of waiting for it.
 """
 
 from math import prod
@@ -33,7 +34,7 @@ TWINS = {
     residual_kernel: residual_kernel_of(halo=True),
     **{ADVANCES[terms]: advance_kernel(terms, halo=True) for terms in range(3)},
 }
-APART = 3  # planes of a slab whose outer planes are computed first
+APART = 3  # a slab needs at least this many planes for its outer planes to be computed first
 
 
 class RankWorkspace(Workspace):
@@ -46,7 +47,7 @@ class RankWorkspace(Workspace):
     grid : (nz, ny, nx)
         Of the whole grid.
     overlap : bool
-        Whether the outer planes of r are computed first, and travel while the others are computed.
+        Whether the outer planes of r are computed first, and sent while the other planes are computed.
     swaps_p, stores_s : bool
         As in :class:`~course_pkg.cg.gpu_numba.solver.Iteration`. Here ``swaps_p`` must be True and ``stores_s`` False.
 
@@ -90,7 +91,7 @@ class RankWorkspace(Workspace):
         return field[self.plane : field.size - self.plane]
 
     def marching(self, kernel, stream, before, after, march=None) -> int:
-        """Launch the twin of a kernel; return the number of its blocks. What neighbours read begins to travel."""
+        """Launch a kernel's version for slabs, start to send the outer planes, and return the number of blocks."""
         if kernel not in ADVANCES:
             return self.whole(kernel, stream, before, after, march)
         twin, march, planes = TWINS[kernel], march or self.marches.stencil, self.shape[0]
@@ -106,13 +107,13 @@ class RankWorkspace(Workspace):
         return blocks + self._part(twin, stream, before, after, march, int(below), planes + 2 - above, blocks)
 
     def whole(self, kernel, stream, before, after, march=None) -> int:
-        """Launch the twin of a kernel on all planes of this rank; return the number of its blocks. Nothing travels."""
+        """Launch a kernel's version for slabs on all planes of this rank, send nothing, return the number of blocks."""
         march, end = march or self.marches.stencil, self.shape[0] + 2
         self.parts = self._part(TWINS[kernel], stream, before, after, march, 0, end, 0)
         return self.parts
 
     def _part(self, kernel, stream, before, after, march, first, end, blocks) -> int:
-        """Launch a kernel on the planes from ``first`` to ``end``, of which it computes all but the first and last."""
+        """Launch a kernel on the planes from ``first`` to ``end``; it computes all but the first and the last."""
         shape = (end - first - 2, *self.shape[1:])
         march = march.on(shape)
         nx, pitch, ny, _ = self.sizes
@@ -140,11 +141,11 @@ class RankWorkspace(Workspace):
         self.link.start(sends, receives, stream)
 
     def add_up_here(self, blocks: int, stream) -> None:
-        """Add up the parts of this rank in ``state[TOTAL]``."""
+        """Add up this rank's partial sums, and leave the result in ``state[TOTAL]``."""
         total_kernel[1, THREADS_FINISH, stream](self.partial, np.int32(blocks), self.state)
 
     def add_up_all(self, stream) -> None:
-        """Add up ``state[TOTAL]`` of all ranks, in place."""
+        """Replace ``state[TOTAL]`` by its sum over all ranks."""
         self.link.add(self._sum, stream)
 
     def _add_up(self, blocks: int, stream) -> None:
@@ -153,17 +154,17 @@ class RankWorkspace(Workspace):
         self.add_up_all(stream)
 
     def make_alpha(self, blocks: int, stream) -> None:
-        """Launch what adds up the parts of all ranks and computes alpha."""
+        """Queue the sum of all partial sums over all ranks, and the kernel that computes alpha from it."""
         self._add_up(blocks, stream)
         self._alpha(stream)
 
     def make_beta(self, blocks: int, stream) -> None:
-        """Launch what adds up the parts of all ranks, computes beta, and ends the iteration."""
+        """Queue the sum of all partial sums over all ranks, and the kernel that computes beta from it."""
         self._add_up(blocks, stream)
         self._beta(stream)
 
     def scalars(self, stream) -> None:
-        """Launch what computes alpha and beta from sums of all ranks, and nothing else."""
+        """Launch only the kernels that compute alpha and beta from the sums over all ranks."""
         self._alpha(stream)
         self._beta(stream)
 
@@ -174,7 +175,7 @@ class RankWorkspace(Workspace):
         beta_kernel[1, WARP, stream](self._sum, np.int32(1), self.state, self.history)
 
     def residual(self, out) -> float:
-        """Compute ``out = b - A x`` and return its norm over all ranks; waits for the device."""
+        """Compute ``out = b - A x``, wait for the device, and return the norm of ``out`` over all ranks."""
         self.swap(self.x, 0)
         self.link.join(0)
         blocks = self.marching(residual_kernel, 0, (self.b, self.x), (out, self.partial))

@@ -1,7 +1,8 @@
-"""What each rank of ``course bench scaling --device gpu`` does, on a GPU of its own; as ``job.py`` for CPUs.
+"""The tasks of each rank of ``course bench scaling --device gpu``, on a GPU of its own; ``job.py`` is for CPUs.
 
-Iterations, messages and sums are timed as CUDA graphs: the device starts each launch itself, so times are those of the
-device. Phases are timed one by one in the same way. Their sum minus an iteration is what runs beside something else.
+Iterations, messages and sums are timed as CUDA graphs. The device starts each launch of a graph itself, so the time of
+the host does not count. Each phase is timed by itself in the same way. The phases together take longer than an
+iteration by the time in which two of them overlap.
 """
 
 import statistics
@@ -33,7 +34,7 @@ REPEATED = 20  # launches of a phase in a graph
 def iterate(link: Link, grid, method: str, overlap: bool, calls: int, samples: int) -> dict:
     """Time iterations in the middle of a solve: each sample repeats a graph of two of them ``calls`` times.
 
-    Its phases, too, unless they overlap.
+    If the phases do not overlap, each phase is timed as well.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def solve(link: Link, grid, method: str, rtol: float, samples: int) -> dict:
     for _ in range(samples):
         solver = RankSolver(method, b, grid, link, rtol=rtol)
         solver.graph()
-        link.comm.sum([0.0])  # all begin together
+        link.comm.sum([0.0])  # a sum waits for all ranks, so they all begin together
         began = time.perf_counter()
         solver.run()
         solver.complete()
@@ -85,9 +86,9 @@ def solve(link: Link, grid, method: str, rtol: float, samples: int) -> dict:
 
 
 def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: int) -> dict:
-    """Time solves by a method of ``sstep``, after once to warm up, and the phases of one more.
+    """Time solves by a method of ``sstep`` after one warm-up solve, and then the phases of one more solve.
 
-    For the phases, the host waits for the GPU at the end of each: they add up to more than the solve takes.
+    To time phases, the host waits for the GPU at the end of each. So they add up to more than the time of a solve.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def phases(solver: RankSolver, samples: int) -> dict[str, float]:
 
 
 class _Alone:
-    """A workspace whose sweeps leave their parts: no sums, no scalars and no messages."""
+    """A workspace whose sweeps leave partial sums and stop there: no sums, no scalars and no messages follow."""
 
     def __init__(self, work: RankWorkspace):
         self.work, self.marches, self.r, self.x = work, work.marches, work.r, work.x
@@ -209,7 +210,7 @@ def _waiting_clock() -> float:
 
 
 def _in_graph(link, step, samples) -> dict:
-    """Time a step that is repeated in a graph; seconds of one. Where the host waits, it is not repeated."""
+    """Time one step in a graph that repeats it; if a graph cannot hold the link's messages, run the step once."""
     repeated, calls = (REPEATED, 10) if link.captures else (1, 1)
 
     def many(stream):
@@ -223,7 +224,7 @@ def _in_graph(link, step, samples) -> dict:
 
 
 def _timed(link, once, calls, samples) -> dict:
-    """Return seconds of a call on the slowest rank, after one sample to warm up."""
+    """Return the seconds of a call on the slowest rank, for one warm-up sample and for each of the other samples."""
     runs = []
     for _ in range(samples + 1):
         link.finish()

@@ -14,7 +14,7 @@ from course_pkg.distributed.room import Clocked
 from course_pkg.sstep.gpu_numba.room import DeviceRoom
 from course_pkg.sstep.problem import LARGEST, Laplacian
 
-THINNEST = 3  # planes of a slab
+THINNEST = 3  # fewest planes of a slab
 
 
 class DeviceSlab(Laplacian):
@@ -31,7 +31,7 @@ class DeviceSlab(Laplacian):
     shape : (planes, ny, nx)
         Of this rank's part of a vector.
     phases : Phases
-        Where the time of the host goes.
+        The clock that divides the host's time among phases.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class DeviceSlab(Laplacian):
         self.phases = Phases()
 
     def __setattr__(self, name, value):
-        object.__setattr__(self, name, value)  # a Laplacian is frozen; this one has a clock
+        object.__setattr__(self, name, value)  # the base class is frozen, but this class sets attributes
 
     @property
     def room(self):
@@ -67,7 +67,9 @@ class DeviceSlab(Laplacian):
 
 
 class RankDeviceRoom(Clocked, DeviceRoom):
-    """This rank's parts of the vectors, in GPU memory: halos travel beside products, and sums are added on the GPUs.
+    """This rank's parts of the vectors, in GPU memory.
+
+    Halos are exchanged while products are computed, and sums over all ranks are added on the GPUs.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ class RankDeviceRoom(Clocked, DeviceRoom):
 
     @property
     def longest(self) -> int:
-        """Numbers of the vectors of the rank with the most planes: all ranks send as many parts of a sum."""
+        """Length of a vector on the rank with the most planes, which decides how many partial sums all ranks send."""
         return ceil(self.A.grid[0] / self.A.slab.ranks) * self.plane
 
     def circles(self) -> tuple[float, float]:
@@ -114,20 +116,20 @@ class RankDeviceRoom(Clocked, DeviceRoom):
     def drawn(self, seed: int):
         """Return this rank's part of the vector that one rank would draw."""
         rng, mine = np.random.default_rng(seed), np.empty(self.shape)
-        for _ in range(self.A.slab.first):  # planes that others own
+        for _ in range(self.A.slab.first):  # planes of the ranks before this one
             rng.standard_normal(self.A.slab.plane)
         rng.standard_normal(out=mine)
         return self.take(mine.astype(self.dtype))
 
     def collect(self, sums) -> np.ndarray:
-        """Add up sums of all ranks on the GPUs, and copy them to the host: the one wait of a pass."""
+        """Add up sums over all ranks on the GPUs, and copy them to the host. Only here does the host wait in a pass."""
         with self.A.phases(ALLREDUCE):
             self.A.link.add(sums.reshape(sums.size), 0)
             self.A.link.finish()
             return self.to_host(sums)
 
     def fused(self, previous, current, step, product, out) -> None:
-        """Multiply and go on to the next vector in one sweep, while the halo travels; then correct the outer planes."""
+        """Compute product and next vector in one sweep during the halo exchange; then correct the outer planes."""
         link, below, size = self.A.link, self.A.slab.below, self.plane
         edges = {
             peer: slice(0, size) if peer == below else slice(self.stored - size, self.stored)
@@ -140,7 +142,7 @@ class RankDeviceRoom(Clocked, DeviceRoom):
                 link.join(0)
             for peer, where in edges.items():
                 self._subtract(1.0, self.halo[peer], product[where])
-                if step is not None:  # the next vector holds the product times the first coefficient
+                if step is not None:  # the product, times the first coefficient, is a term of the next vector
                     self._subtract(step[0], self.halo[peer], out[where])
 
     def _subtract(self, factor, plane, out) -> None:

@@ -1,8 +1,7 @@
-"""Halos: the entries that a rank reads and another rank owns; who sends them, and where they lie when they have come.
+"""Halos: the entries that one rank reads and another owns, the ranks that send them, and where they are stored.
 
-A vector of a rank holds the entries that it owns. The halo is a second array behind it: local entry i is owned entry i
-for i < n, and halo entry i - n otherwise. The halo is sorted by global number, so what comes from one rank is
-consecutive.
+A rank's vector holds the n entries that it owns. The halo is a second array. Local entry i is owned entry i if i < n,
+and halo entry i - n otherwise. The halo is sorted by global index, so the entries from one rank are consecutive.
 """
 
 from collections.abc import Mapping
@@ -22,9 +21,10 @@ class HaloPlan:
     Attributes
     ----------
     sends : tuple of (int, slice or ndarray of int64)
-        A rank, and which owned entries it gets, in this order. A slice is sent where it lies; others are gathered.
+        A rank, and the owned entries that it gets, in this order. A slice is sent without a copy; entries chosen by an
+        index vector are first gathered into a buffer.
     receives : tuple of (int, slice)
-        A rank, and where in the halo its entries are put.
+        A rank, and the part of the halo where its entries are stored.
     size : int
         Entries of the halo.
 
@@ -46,14 +46,14 @@ class HaloPlan:
 
     @property
     def contiguous(self) -> bool:
-        """Whether nothing has to be gathered before it is sent."""
+        """True if all entries can be sent from where they are, without a gather."""
         return all(isinstance(where, slice) for _, where in self.sends)
 
 
 def slab_plan(slab: Slab) -> HaloPlan:
     """Return the plan of a slab under a stencil that reads one plane on each side.
 
-    The halo holds the plane below, then the plane above; at the boundary of the grid, one is missing.
+    The halo holds the plane below, then the plane above. A slab at the boundary of the grid lacks one of them.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def slab_plan(slab: Slab) -> HaloPlan:
 
 
 def needed(indices, first: int, last: int) -> np.ndarray:
-    """Return the columns of a block of rows that its rank does not own: sorted, each once.
+    """Return the columns of a block of rows that belong to other ranks, sorted, each of them once.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def needed(indices, first: int, last: int) -> np.ndarray:
 
 
 def renumbered(indices, first: int, last: int, halo) -> np.ndarray:
-    """Return columns in a rank's own numbers: owned entries first, then the halo.
+    """Return columns in the rank's local numbering: owned entries first, then the halo.
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ def csr_plan(rank: int, offsets, halo, asked: Mapping[int, np.ndarray]) -> HaloP
     offsets : ndarray of int64, shape (ranks + 1,)
         Where the entries of each rank begin.
     halo : ndarray of int64
-        What this rank needs, from :func:`needed`.
+        The entries that this rank needs, from :func:`needed`.
     asked : dict of int to ndarray of int64
-        What each other rank needs from this one, by global numbers.
+        For each other rank, the global indices of the entries that it needs from this one.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def by_owner(halo, offsets) -> dict[int, np.ndarray]:
 
 
 class HaloExchange:
-    """Carries out a plan: between ``start`` and ``finish`` the rank is free to compute what needs no halo.
+    """Carries out a plan. Between ``start`` and ``finish`` the rank can compute everything that needs no halo.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class HaloExchange:
 
     Notes
     -----
-    The vector must not change between ``start`` and ``finish``. The halo is one array, used by each exchange again.
+    The vector must not change between ``start`` and ``finish``. Every exchange overwrites the same halo array.
 
     Examples
     --------
@@ -200,7 +200,7 @@ class HaloExchange:
         self._pending = None
 
     def start(self, v) -> None:
-        """Send the owned entries that others need; ``v`` is this rank's part of a vector."""
+        """Begin to send the owned entries of ``v``, this rank's part of a vector, that other ranks need."""
         if self._pending is not None:
             raise CourseError("A halo exchange was started twice: call finish() before the next start(v).")
         sends = [(peer, np.ascontiguousarray(v[where])) for peer, where in self.plan.sends]
@@ -208,7 +208,7 @@ class HaloExchange:
         self._pending = self.comm.start(sends, receives)
 
     def finish(self):
-        """Wait for the entries of the others, and return the halo."""
+        """Wait for the entries from other ranks, and return the halo."""
         if self._pending is None:
             raise CourseError("There is no halo exchange to finish: call start(v) first.")
         pending, self._pending = self._pending, None

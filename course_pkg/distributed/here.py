@@ -1,4 +1,4 @@
-"""Ranks on this machine, for a lecture: they swap messages, add up numbers and solve a small problem.
+"""Ranks on this machine, for a lecture: they exchange messages, add up numbers and solve a small problem.
 
 With MPI, each rank is a process: :func:`on_ranks` starts them, as ``python -m course_pkg.distributed.here``. Without
 MPI all ranks run in one process; then messages are counted, but not timed.
@@ -21,27 +21,27 @@ from course_pkg.sstep import reference
 
 PROGRAM = ("-m", "course_pkg.distributed.here")
 METHODS = (("pcg", {}), ("pfcg", {}), ("pcg_sstep_moments", {"s": 2}), ("pcg_sstep", {"s": 4}))
-PLANES = (3, 8, 32, 64, 128)  # points along an edge of the planes that are swapped
-NUMBERS = (1, 81, 1089)  # that are added up over all ranks
-CALLS, SAMPLES = 2, 60  # short samples, so that some are free of what else the machine does
+PLANES = (3, 8, 32, 64, 128)  # points along an edge of the planes that are exchanged
+NUMBERS = (1, 81, 1089)  # how many numbers are added up over all ranks
+CALLS, SAMPLES = 2, 60  # samples are short, so that other programs disturb only some of them
 LIMIT_S = 120.0
 
 
 @dataclass(frozen=True)
 class Talk:
-    """What some ranks on this machine did.
+    """The results of :func:`talk` on some ranks of this machine.
 
     Attributes
     ----------
     ranks : int
     why : str
-        Why they were no processes of their own; empty if they were.
+        Why the ranks were not separate processes; empty if they were.
     iterations : dict of str to int
-        Of each method, to 1e-6.
+        Iterations that each method needs for a relative tolerance of 1e-6.
     halos : list of (int, float)
-        Bytes that a rank receives in an exchange and its seconds, the fastest of some samples; empty without MPI.
+        The bytes that a rank receives in an exchange, and the seconds of the fastest sample; empty without MPI.
     sums : list of (int, float)
-        Numbers that are added up over all ranks, and the seconds.
+        How many numbers are added up over all ranks, and the seconds of the fastest sample; empty without MPI.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Talk:
 
 
 def talk(comm: Communicator, edge: int, timed: bool = True) -> dict:
-    """Do, as one of the ranks, what :class:`Talk` describes.
+    """Solve, exchange messages and add up numbers as one of the ranks; return the fields of :class:`Talk`.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def talk(comm: Communicator, edge: int, timed: bool = True) -> dict:
 
 
 def on_ranks(ranks: int, edge: int) -> Talk:
-    """Let ranks solve, swap and add on this machine, in processes of their own where MPI is installed.
+    """Run :func:`talk` on several ranks of this machine: in separate processes if MPI is installed, else in this one.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def on_ranks(ranks: int, edge: int) -> Talk:
 
 
 def latency_and_byte(points) -> tuple[float, float]:
-    """Return the seconds of a message of no bytes and those of a byte, by least squares of relative errors.
+    """Return the latency of a message and its time per byte, in seconds, by least squares of relative errors.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def latency_and_byte(points) -> tuple[float, float]:
 
 
 def _main(arguments: list[str]) -> int:
-    """Be one of the ranks."""
+    """Run one of the ranks."""
     with ends_all(open_mpi()) as comm:
         said = talk(comm, int(arguments[0]))
         if comm.rank == 0:

@@ -1,4 +1,4 @@
-"""What each rank of ``course bench scaling`` does: solve, or exchange messages, and tell the times.
+"""The tasks of each rank of ``course bench scaling``: solve, or exchange messages, and report the times.
 
 ``mpirun`` starts ``python -m course_pkg.distributed.job SPEC`` on each rank. SPEC is a JSON list of tasks; rank 0
 prints a JSON line with the result of each.
@@ -29,7 +29,7 @@ def run_tasks(arguments: list[str], tasks: dict[str, Callable], connect: Callabl
     arguments : list of str
         A JSON list of tasks, each with the name of one of ``tasks`` and its other arguments.
     connect : callable
-        Returns a communicator, or a link with a communicator ``comm``: what tasks take first.
+        Returns the first argument of every task: a communicator, or a link with a communicator ``comm``.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def run_tasks(arguments: list[str], tasks: dict[str, Callable], connect: Callabl
 
 
 def solve(comm: Communicator, grid, method: str, options: dict, rtol: float, samples: int) -> dict:
-    """Solve Poisson's problem with b = 1 several times, after once to warm up.
+    """Solve Poisson's problem with b = 1 several times, after one warm-up solve.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def solve(comm: Communicator, grid, method: str, options: dict, rtol: float, sam
     function = VARIANTS[method].function(Library.NUMBA_CPU)
     runs = []
     for _ in range(samples + 1):
-        comm.sum([0.0])  # all begin together
+        comm.sum([0.0])  # a sum waits for all ranks, so they all begin together
         A.phases.restart()
         found = function(A, b, rtol=rtol, **options)
         phases = A.phases.read()

@@ -16,7 +16,7 @@ from course_pkg.core.host import available_cores
 from course_pkg.distributed.mpi import MISSING
 from course_pkg.setup.system import mpirun
 
-GRACE_S = 5.0  # for mpirun to end its ranks
+GRACE_S = 5.0  # time that mpirun has to end its ranks
 INSIDE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set for the ranks of a run
 KILLED = re.compile(r"process rank (\d+) with PID (\d+) on node (\S+) exited on\s+signal (\d+)")
 NAMED = re.compile(r"^rank \d+ of \d+ \(.*$", re.MULTILINE)
@@ -37,7 +37,7 @@ def obstacle() -> str:
 
 @cache
 def _options(path: str) -> tuple[str, ...]:
-    """Return what Open MPI needs to start as root, and more ranks than cores; other MPIs just do."""
+    """Return the options that let Open MPI run as root and start more ranks than cores; other MPIs need none."""
     said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
     if "Open MPI" not in said and "OpenRTE" not in said:
         return ()
@@ -45,7 +45,7 @@ def _options(path: str) -> tuple[str, ...]:
 
 
 def share(ranks: int) -> int:
-    """Return how many threads a rank has if so many ranks share the cores: at least one.
+    """Return how many threads each rank gets if ``ranks`` ranks share the cores: at least one.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def share(ranks: int) -> int:
 
 
 def environment(threads: int) -> dict[str, str]:
-    """Return the environment of a rank with so many threads.
+    """Return the environment variables of a rank that runs ``threads`` threads.
 
     Examples
     --------
@@ -71,9 +71,9 @@ def environment(threads: int) -> dict[str, str]:
 def launch(
     program: Sequence[str], ranks: int, *, timeout_s: float = 600.0, threads: int | None = None
 ) -> str:
-    """Run ``python PROGRAM`` on several ranks, and return what they print, as it comes.
+    """Run ``python PROGRAM`` on several ranks, and return what they print, in the order in which it arrives.
 
-    Lines of different ranks may be mixed: let one rank print.
+    Lines of different ranks may be mixed, so only one rank should print.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def launch(
     timeout_s : float
         After this, all ranks are ended.
     threads : int, optional
-        Of each rank; by default, an equal share of the cores.
+        Threads of each rank; by default, an equal share of the cores.
 
     Raises
     ------
     CourseError
-        If MPI is missing, or if this is a rank of a run itself, or if a rank fails: the sentence names it.
+        If MPI is missing, if this process is itself a rank of a run, or if a rank fails. The message names that rank.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def launch(
 
 
 def _stop(process: subprocess.Popen) -> str:
-    """End mpirun, which ends its ranks; if it does not, end it the hard way. Return what all said on stderr."""
+    """Terminate mpirun, which ends its ranks; if it does not exit, kill it. Return what it and they wrote to stderr."""
     process.terminate()
     try:
         return process.communicate(timeout=GRACE_S)[1]
@@ -142,13 +142,13 @@ def _stop(process: subprocess.Popen) -> str:
 
 
 def _last(said: str) -> str:
-    """Return the last lines of what was said, as one."""
+    """Return the last lines of an output, joined into one line."""
     lines = [line.strip() for line in said.splitlines() if line.strip(" -")]
     return " ".join(lines[-6:])
 
 
 def _why(err: str, status: int) -> str:
-    """Return the sentence of the rank that failed, from what all of them and mpirun said."""
+    """Return the error message of the rank that failed, found in the output of all ranks and mpirun."""
     if found := NAMED.search(err):
         return found[0]
     if found := KILLED.search(err):

@@ -1,7 +1,7 @@
-"""What GPUs say to each other: messages and sums that are queued on a stream like kernels.
+"""Communication between GPUs: messages and sums that are queued on a stream like kernels.
 
-``Staged`` takes them through host memory, by any communicator: it needs nothing but MPI, runs in the interpreter, and
-makes the host wait. ``nccl.py`` sends from one GPU to the other.
+``Staged`` passes them through host memory, by any communicator. It needs nothing but MPI, also runs in the interpreter,
+and makes the host wait. ``nccl.py`` sends directly from one GPU to another.
 """
 
 from abc import ABC, abstractmethod
@@ -19,9 +19,9 @@ class Link(ABC):
     Attributes
     ----------
     comm : Communicator
-        Of the same ranks, for arrays in host memory.
+        Communicator of the same ranks, for arrays in host memory.
     captures : bool
-        Whether a CUDA graph can hold what is queued: whether the host never waits.
+        True if a CUDA graph can hold the queued messages and sums, because the host never has to wait for them.
 
     Examples
     --------
@@ -39,32 +39,32 @@ class Link(ABC):
 
     @abstractmethod
     def start(self, sends: Sequence[tuple], receives: Sequence[tuple], stream) -> None:
-        """Queue messages behind what ``stream`` holds now; they travel beside what it gets from now on.
+        """Queue messages behind the work that is on ``stream`` now; they travel while work that is queued later runs.
 
         Parameters
         ----------
         sends, receives : sequence of (rank, device array)
-            C-contiguous. They must not be used by anything that is queued before :meth:`join`, except for reading
-            those of ``sends``.
+            C-contiguous. Work that is queued before :meth:`join` may read the arrays in ``sends``, but must not use
+            these arrays in any other way.
         stream : stream
         """
 
     @abstractmethod
     def join(self, stream) -> None:
-        """Let ``stream`` wait for the messages that :meth:`start` has queued."""
+        """Make ``stream`` wait for the messages that :meth:`start` has queued."""
 
     @abstractmethod
     def add(self, array, stream) -> None:
-        """Queue the sum of a device array of float64 over all ranks, in place; the same bits on every rank."""
+        """Queue the in-place sum of a float64 device array over all ranks; all ranks get the same bits."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Let the host wait for all that is queued.
+        """Make the host wait for all queued work.
 
         Raises
         ------
         CourseError
-            If it takes longer than the communicator's limit: the sentence names ranks that do not answer.
+            If it takes longer than the communicator's limit. The message names the ranks that do not answer.
         """
 
 
@@ -121,5 +121,5 @@ class Staged(Link):
         array.copy_to_device(self.comm.sum(mine), stream=stream)
 
     def finish(self) -> None:
-        """Wait for the GPU alone: the host has waited for the other ranks already."""
+        """Wait for the GPU only, because the host has already waited for the other ranks."""
         cuda.synchronize()

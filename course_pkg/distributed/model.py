@@ -1,17 +1,17 @@
 """The time of an iteration on any number of ranks: its work times coefficients that are fitted to measurements.
 
-    t = kernels + reductions + what the halo takes longer than the product beside which it travels
+    t = kernels + reductions + max(0, halo - kernels that run during the halo exchange)
     kernels = byte_s · bytes + sweep_s · sweeps                  of the rank with the most points
     reduction = reduction_s + ⌈log₂ ranks⌉ · (round_s + round_byte_s · bytes)
     halo = halo_s + halo_byte_s · bytes
 
-Each message costs a latency and a time per byte (R. W. Hockney, Parallel Computing 20, 1994); a sum over all ranks
-takes as many rounds of messages as the ranks can be halved (R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform.
-Comput. Appl. 19, 2005). ``reduction_s`` is what a reduction costs on one rank already: the host waits for its sums, and
-solves a small system.
+Each message costs a latency and a time per byte (R. W. Hockney, Parallel Computing 20, 1994). A sum over all ranks
+takes ⌈log₂ ranks⌉ rounds of messages (R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19,
+2005). ``reduction_s`` is the cost of a reduction that even a single rank pays: the host waits for its sums, and solves
+a small system.
 
-The coefficients follow by least squares of *relative* errors, with their covariance. So a prediction has an
-uncertainty, and a coefficient about which the measurements say nothing is named instead of guessed.
+The coefficients are fitted by least squares of *relative* errors, which also gives their covariance. So a prediction
+has an uncertainty. If the measurements do not determine a coefficient, an error names it; nothing is guessed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,14 +24,14 @@ from course_pkg.core import CourseError
 from course_pkg.core.checks import require_positive
 from course_pkg.distributed.work import COEFFICIENTS, Work
 
-LEVEL = 0.95  # of all uncertainties
-MOST_TURNS = 30  # of choosing where the halo is hidden
+LEVEL = 0.95  # confidence level of all uncertainties
+MOST_TURNS = 30  # most repetitions of the fit, each with a new choice of the hidden halos
 GPUS = tuple(2**k for k in range(11))  # 1 to 1,024
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Fitted coefficients, and how certain they are.
+    """Fitted coefficients and their uncertainties.
 
     Attributes
     ----------
@@ -70,16 +70,16 @@ class Fit:
 
     @property
     def quantile(self) -> float:
-        """How many standard deviations an uncertainty spans, on each side."""
+        """Half the width of a confidence interval, in standard deviations."""
         return float(student.ppf((1 + LEVEL) / 2, self.freedom))
 
     def uncertainty(self, name: str) -> float:
-        """Return half the width of a coefficient's interval of 95 %, in seconds."""
+        """Return half the width of a coefficient's 95 % confidence interval, in seconds."""
         i = COEFFICIENTS.index(name)
         return self.quantile * float(np.sqrt(self.covariance[i, i]))
 
     def predict(self, work: Work) -> tuple[float, float]:
-        """Return the seconds of an iteration and half the width of the interval of 95 % for one measurement of it."""
+        """Return the seconds of an iteration, and half the width of the 95 % interval for one measurement of it."""
         x = work.row(self.theta)
         seconds = float(x @ self.theta)
         return seconds, self.quantile * float(
@@ -87,9 +87,10 @@ class Fit:
         )
 
     def gain(self, slow: Work, fast: Work, ratio: float = 1.0) -> tuple[float, float]:
-        """Return by how many seconds ``ratio`` iterations of one are faster than one of the other, and half the width.
+        """Return the seconds that ``ratio`` iterations of ``fast`` save over one of ``slow``, and the uncertainty.
 
-        The coefficients are the same in both, so much of their uncertainty cancels.
+        The uncertainty is half the width of the 95 % interval. Both times come from the same coefficients, so much of
+        the coefficients' uncertainty cancels.
         """
         theta = self.theta
         x = slow.row(theta) - ratio * fast.row(theta)
@@ -102,19 +103,19 @@ def fit(observations: Iterable[tuple[Work, float]], held: Mapping[str, float] | 
     Parameters
     ----------
     observations : iterable of (Work, float)
-        Work, and the seconds that it took.
+        Pairs of a work and the seconds that it took.
     held : dict of str to float, optional
-        Coefficients that are known otherwise: they are not fitted, and count as certain.
+        Coefficients that are already known. They are not fitted, and count as exact.
 
     Raises
     ------
     CourseError
-        If the measurements do not determine a coefficient; the sentence names it, and says what to measure.
+        If the measurements do not determine a coefficient; the message names it, and says what to measure.
 
     Notes
     -----
-    Whether a halo is hidden depends on the coefficients; so rows are chosen, coefficients fitted, and rows chosen again
-    until nothing changes.
+    Whether a halo is hidden depends on the coefficients. So the fit is repeated: each time, the latest coefficients
+    decide which halos are hidden, until this no longer changes.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def fit(observations: Iterable[tuple[Work, float]], held: Mapping[str, float] | 
 
 
 def _least_squares(X, y, names) -> np.ndarray:
-    """Return the coefficients, none negative, that bring all products nearest to y."""
+    """Return a least-squares solution; as long as a coefficient is negative, set the most negative one to 0."""
     scale = np.linalg.norm(X, axis=0)
     _check_determined(X, scale, names)
     free = np.ones(X.shape[1], bool)
@@ -185,14 +186,14 @@ def _check_determined(X, scale, names) -> None:
 
 @dataclass(frozen=True)
 class Crossover:
-    """From how many ranks on a method by s steps is faster, and within which bounds.
+    """The number of ranks from which an s-step method is faster, with bounds.
 
     Attributes
     ----------
     ranks : int or None
-        The first number of ranks, of those asked for, at which it is predicted to be faster; None if at none.
+        The smallest of the given numbers of ranks at which it is predicted to be faster; None if there is none.
     earliest, latest : int or None
-        The first number at which it may be faster, and the first at which it surely is, at 95 %.
+        The smallest number at which it may be faster, and the smallest at which it is faster with 95 % confidence.
 
     Examples
     --------
@@ -216,18 +217,18 @@ def crossover(
     counts: Iterable[int] = GPUS,
     weak: bool = False,
 ) -> Crossover:
-    """Predict from how many ranks on the method of s steps is faster.
+    """Predict the number of ranks from which the s-step method is faster.
 
     Parameters
     ----------
     grid : (nz, ny, nx)
-        Of the whole problem; with ``weak``, of each rank.
+        The grid of the whole problem; with ``weak``, the grid of each rank.
     slow, fast : str
         Methods of ``sstep``.
     ratio : float
         Iterations of ``fast`` over those of ``slow``.
     counts : iterable of int
-        Numbers of ranks, rising; those with more ranks than planes are left out.
+        Numbers of ranks, in rising order; a number larger than that of the planes is skipped.
 
     Examples
     --------

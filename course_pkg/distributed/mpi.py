@@ -1,7 +1,7 @@
-"""Ranks as processes of MPI, by mpi4py: arrays in host memory. No call waits longer than its limit.
+"""Ranks as processes of MPI, by mpi4py, with arrays in host memory. No call waits longer than its limit.
 
-Nothing here blocks inside MPI: a rank asks again and again whether a message has come, and after ``timeout_s`` it asks
-the others whether they still wait for messages, too. It names those that do not answer, and ends all ranks.
+No rank blocks inside MPI. A rank that waits for a message polls for it. After ``timeout_s`` it asks the other ranks
+whether they are waiting, too. It names those that do not answer, and ends all ranks.
 """
 
 import faulthandler
@@ -19,13 +19,13 @@ from course_pkg.core import CourseError
 from course_pkg.core.units import how_many
 from course_pkg.distributed.communicator import Communicator, Pending, require_message
 
-TIMEOUT_S = 45.0  # with the question after it, well below a minute
-ANSWER_S = 5.0  # so long have the others to answer that question
-ENDING_S = 5.0  # so long has MPI to end all ranks, before this one ends by itself
+TIMEOUT_S = 45.0  # together with ANSWER_S, this is well below a minute
+ANSWER_S = 5.0  # time that the other ranks have to answer whether they still wait
+ENDING_S = 5.0  # time that MPI has to end all ranks, before this process ends by itself
 SPIN_S, PATIENCE_S = (
     0.002,
     0.05,
-)  # then a rank that waits lets others run; then it sleeps, and answers questions
+)  # a rank that waits longer than SPIN_S lets others run; longer than PATIENCE_S, it sleeps and answers questions
 MISSING = (
     "MPI cannot be used ({reason}): `pip install -e '.[mpi]'` brings mpi4py, and `sudo apt install openmpi-bin` (or "
     "`conda install -c conda-forge mpi4py`, or `brew install open-mpi`) brings MPI."
@@ -50,7 +50,7 @@ def _library():
 
 @contextmanager
 def _ends_within(seconds: float) -> Iterator[None]:
-    """End this process, and say where it stood, if MPI does not come back: it waits without end, and holds Python."""
+    """Print a traceback and end this process if the block takes longer: MPI may hang, and blocks Python meanwhile."""
     faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__)
     try:
         yield
@@ -59,7 +59,7 @@ def _ends_within(seconds: float) -> Iterator[None]:
 
 
 def open_mpi(timeout_s: float = TIMEOUT_S) -> "MpiCommunicator":
-    """Return the communicator of all ranks that ``mpirun`` has started; without mpirun there is one.
+    """Return the communicator of all ranks that ``mpirun`` has started; without mpirun there is only one rank.
 
     Raises
     ------
@@ -85,7 +85,7 @@ class MpiCommunicator(Communicator):
     MPI : module
         ``mpi4py.MPI``.
     timeout_s : float
-        How long to wait for others before all ranks are ended.
+        Longest time in seconds to wait for other ranks; after it, all ranks are ended.
 
     Examples
     --------
@@ -127,13 +127,13 @@ class MpiCommunicator(Communicator):
     def end(self, reason: str) -> None:
         """Say why on stderr, and end all ranks."""
         where = f"{self.name} ({socket.gethostname()}, process {os.getpid()})"
-        sys.stderr.write(f"\n{where}: {reason}\n")  # at once, on a line of its own: other ranks write, too
+        sys.stderr.write(f"\n{where}: {reason}\n")  # one call, as other ranks write, too
         sys.stderr.flush()
         with _ends_within(ENDING_S):
             self._world.Abort(1)
 
     def wait_for(self, requests: list, what: str) -> list:
-        """Return the statuses of requests when all are done.
+        """Wait until all requests are complete, and return their statuses.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class MpiCommunicator(Communicator):
         return statuses
 
     def wait_until(self, done: Callable[[], bool], what: str) -> None:
-        """Ask again and again whether something is done, and answer other ranks meanwhile.
+        """Poll until ``done()`` is true, and answer the questions of other ranks meanwhile.
 
         Raises
         ------
@@ -167,14 +167,14 @@ class MpiCommunicator(Communicator):
                 time.sleep(0)
 
     def _answer(self) -> None:
-        """Tell ranks that have asked that this one is alive, and waits."""
+        """Tell the ranks that have asked that this rank is alive and waiting."""
         status = self.MPI.Status()
         while self._side.Iprobe(tag=QUESTION, status=status):
             self._side.Recv(np.empty(0), status.source, QUESTION)
-            self._side.Isend(np.empty(0), status.source, ANSWER)  # of no size: it needs no buffer that stays
+            self._side.Isend(np.empty(0), status.source, ANSWER)  # empty: no buffer to keep
 
     def _blame(self) -> str:
-        """Ask all others whether they wait as well, and return a sentence about those that do not answer."""
+        """Ask all other ranks whether they are waiting, too; return a sentence about those that do not answer."""
         silent = set(range(self.ranks)) - {self.rank}
         for peer in silent:
             self._side.Isend(np.empty(0), peer, QUESTION)
@@ -221,8 +221,8 @@ class _Messages(Pending):
 def ends_all(comm: Communicator) -> Iterator[Communicator]:
     """End all ranks if this one fails, and say on stderr which one it was and why.
 
-    Without this, the others would wait for a rank that is gone. A :class:`CourseError` is said in a sentence, other
-    exceptions with their traceback.
+    Without this, the others would wait for a rank that no longer exists. For a :class:`CourseError` only its message is
+    printed, for other exceptions the traceback.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Messages from one GPU to another by NVIDIA's NCCL, through CuPy, between ranks that MPI has started.
 
-Each rank has a GPU of its own. What is queued runs on the GPU when its turn comes, and a CUDA graph can hold it; the
-host waits only in ``finish``. Messages travel on a stream of their own. Messages and sums share one communicator of
-NCCL, so all ranks must queue them in the same order.
+Each rank has a GPU of its own. Messages and sums are queued on streams, so a CUDA graph can hold them, and the host
+waits only in ``finish``. Messages have a stream of their own. Messages and sums share one communicator of NCCL, so all
+ranks must queue them in the same order.
 
 Source: NCCL User Guide, "Point-to-point communication" and "Using NCCL with CUDA Graphs".
 """
@@ -50,7 +50,7 @@ def open_nccl(timeout_s: float = TIMEOUT_S) -> "Nccl":
 
 
 def select_gpu(comm) -> int:
-    """Select a GPU for this rank that no other rank of this host has, and return its number.
+    """Select a GPU that no other rank of this host uses, and return its number.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def select_gpu(comm) -> int:
     Raises
     ------
     CourseError
-        If there are more ranks on this host than GPUs: on all ranks.
+        On all ranks, if a host has more ranks than GPUs.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Nccl(Link):
     Parameters
     ----------
     comm : MpiCommunicator
-        Tells all ranks the identifier of the run, and names silent ranks. This rank's GPU is selected.
+        Distributes NCCL's identifier of the run, and names ranks that do not answer. This rank's GPU must be selected.
 
     Examples
     --------

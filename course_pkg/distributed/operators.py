@@ -1,8 +1,9 @@
-"""What operators have in common whose vectors are divided among ranks: each multiplies while its halo is on its way.
+"""The base class of operators whose vectors are divided among ranks. They multiply while the halo is in transit.
 
-``A = inside + outside``: ``inside`` has the columns that the rank owns and is multiplied first; ``outside`` has those
-of the halo, and adds to few entries what has come meanwhile. Solvers get from ``A.room`` and ``A.vectors`` what they
-need to know of ranks. ``slabs.py`` has the Laplacian, and ``rows.py`` sparse matrices.
+``A = inside + outside``: ``inside`` has the columns that the rank owns, and ``outside`` has those of the halo. The
+product with ``inside`` is computed during the halo exchange. Then the product with ``outside`` is added, which changes
+only a few entries. Through ``A.room`` and ``A.vectors``, a solver works on several ranks without knowing of them.
+``slabs.py`` has the Laplacian, and ``rows.py`` sparse matrices.
 """
 
 from abc import ABC, abstractmethod
@@ -103,10 +104,10 @@ class RankOperator(ABC):
 
     @abstractmethod
     def circles(self) -> tuple[float, float]:
-        """Return an interval with all eigenvalues, by Gershgorin's circles of all ranks' rows."""
+        """Return an interval that contains all eigenvalues, from the Gershgorin circles of all ranks' rows."""
 
     def multiply(self, v, out, ops=None) -> None:
-        """Compute ``out = A v`` for this rank's part, of one dimension; the halo travels meanwhile."""
+        """Compute this rank's part of ``out = A v``; v and out are one-dimensional. The halo is exchanged meanwhile."""
         with self.phases(PRODUCT):
             self.exchange.start(v)
             self.inside(v, out, ops)
@@ -125,7 +126,7 @@ class RankOperator(ABC):
         return out.reshape(v.shape)
 
     def part(self, whole):
-        """Return a copy of this rank's part of a vector that is known as a whole."""
+        """Return a copy of this rank's part of a whole vector."""
         if whole.size != self.unknowns:
             raise CourseError(f"The vector has {whole.size} entries, but A has {self.unknowns} unknowns.")
         return whole.reshape(-1)[self.first : self.first + self.n].reshape(self.own_shape).copy()
@@ -140,8 +141,8 @@ class RankOperator(ABC):
 def block_jacobi(A: RankOperator, build):
     """Return a preconditioner that each rank builds from its own rows and columns, and applies without a message.
 
-    With AMG on each rank this is block Jacobi: symmetric and positive definite, but it knows nothing of what couples
-    the ranks, so iterations grow with their number.
+    With AMG on each rank this is block Jacobi, which is symmetric and positive definite. It ignores the couplings
+    between ranks, so a solver needs more iterations on more ranks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Who owns what: consecutive rows of a vector, or consecutive planes of a grid, for each rank. Pure arithmetic."""
+"""Partitions: each rank owns consecutive rows of a vector, or consecutive planes of a grid. Pure arithmetic."""
 
 from dataclasses import dataclass
 from math import prod
@@ -18,7 +18,7 @@ def offsets(n: int, ranks: int, what: str = "rows") -> np.ndarray:
     ----------
     n, ranks : int
     what : str
-        What is divided, for the message of an error.
+        The name of what is divided, for error messages.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def offsets(n: int, ranks: int, what: str = "rows") -> np.ndarray:
     Raises
     ------
     CourseError
-        If a rank would own nothing.
+        If there are too few entries, so that a rank would own nothing.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class Slab:
 
     @property
     def plane(self) -> int:
-        """Points of a plane."""
+        """Number of points in a plane."""
         return prod(self.grid[1:])
 
     @property

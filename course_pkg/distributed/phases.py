@@ -1,4 +1,4 @@
-"""Where the time of a solve goes: each phase by itself; what belongs to none is the scalar work of the host."""
+"""The time of a solve by phases. Time outside of all other phases counts as scalar work of the host."""
 
 import time
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ NAMES = (PRODUCT, HALO, PRECONDITION, UPDATES, SUMS, ALLREDUCE, SCALARS)
 
 
 class Phases:
-    """Adds up the seconds of each phase; a phase inside another stops the outer one's clock.
+    """Adds up the seconds of each phase. While an inner phase runs, the clock of the outer phase stops.
 
     Attributes
     ----------
     seconds : dict of str to float
-        They add up to the time between ``restart`` and the last phase's end.
+        Seconds of each phase. They add up to the time from ``restart`` to the end of the last phase.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class Phases:
         self.restart()
 
     def restart(self) -> None:
-        """Forget what was added up; from now on it is scalar work that is done."""
+        """Set all times to 0; from now on, time counts as scalar work until a phase begins."""
         self.seconds = dict.fromkeys(NAMES, 0.0)
         self._open, self._since = [SCALARS], self.clock()
 
@@ -47,7 +47,7 @@ class Phases:
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
-        """Count the time inside as a phase's."""
+        """Count the time of a ``with`` block as that of a phase."""
         self._turn()
         self._open.append(name)
         try:

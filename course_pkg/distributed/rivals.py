@@ -1,6 +1,7 @@
 """Conjugate gradient by JAX on several GPUs: one process, and arrays that are divided along z.
 
-XLA divides the same program as on one GPU, and sends what the shifted slices need (GSPMD).
+The program is that for one GPU. XLA divides it among the GPUs, and adds the messages that the shifted slices need
+(GSPMD).
 """
 
 import os
@@ -13,12 +14,12 @@ from course_pkg.stencil.rivals import of_padded
 def jax_sharded(grid, gpus: int) -> Rival:
     """Return ``jax.scipy.sparse.linalg.cg`` for b = 1 on a grid that is divided among the first GPUs of this host.
 
-    ``call(maxiter, rtol=0.0)`` compiles at the first call with given arguments.
+    The first call of ``call(maxiter, rtol=0.0)`` with given arguments compiles the solver.
 
     Raises
     ------
     CourseError
-        If there are fewer GPUs, or if the planes cannot be divided evenly: JAX asks for equal parts.
+        If there are fewer GPUs, or if the planes cannot be divided evenly, because JAX needs equal parts.
     """
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # as in ``cg/rivals.py``
     import jax

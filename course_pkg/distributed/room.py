@@ -8,11 +8,13 @@ from course_pkg.distributed.phases import ALLREDUCE, PRECONDITION, SUMS, UPDATES
 from course_pkg.precond import cpu_numba as precond
 from course_pkg.sstep.room import Room
 
-DRAWN = 2**16  # random numbers that are drawn at once
+DRAWN = 2**16  # number of random numbers that are drawn in one call
 
 
 class Clocked:
-    """Counts the time of a room's operations as that of phases; ``A.phases`` has the clock. A room comes after it.
+    """A mixin that counts the time of a room's operations by phases, with the clock ``A.phases``.
+
+    Among the base classes of a room, it must precede the class whose operations it times.
 
     Examples
     --------
@@ -61,7 +63,7 @@ class Clocked:
             return super().moments(block, r)
 
     def sums(self, old, fresh, r, out) -> None:
-        """Take this rank's sums of a pass."""
+        """Compute this rank's sums of a pass."""
         with self.A.phases(SUMS):
             super().sums(old, fresh, r, out)
 
@@ -115,12 +117,12 @@ class RankRoom(Clocked, Room):
 
     @property
     def has_rows(self) -> bool:
-        """True: both operators know their rows."""
+        """Return True, because both operators know their rows."""
         return True
 
     @property
     def fuses(self) -> bool:
-        """Whether the product and the next vector of a basis come from one sweep."""
+        """True if one sweep computes both the product and the next vector of a basis."""
         return hasattr(self.A, "recurrence") and self.M is None
 
     def circles(self) -> tuple[float, float]:
@@ -128,7 +130,7 @@ class RankRoom(Clocked, Room):
         return self.A.circles()
 
     def drawn(self, seed: int):
-        """Return this rank's part of the vector that one rank would draw: the numbers before it are drawn, too."""
+        """Return this rank's part of the vector that one rank would draw; the numbers before it are drawn, too."""
         rng, left, mine = np.random.default_rng(seed), self.A.first, np.empty(self.n)
         while left:
             left -= rng.standard_normal(min(left, DRAWN)).size
@@ -136,7 +138,7 @@ class RankRoom(Clocked, Room):
         return mine.astype(self.dtype)
 
     def total(self, sums):
-        """Add up sums over all ranks: the one message of a reduction."""
+        """Add up sums over all ranks. This is the only communication of a reduction."""
         with self.A.phases(ALLREDUCE):
             return self.A.comm.sum(sums)
 
@@ -146,5 +148,5 @@ class RankRoom(Clocked, Room):
         self.A.multiply(v, out)
 
     def fused(self, previous, current, step, product, out) -> None:
-        """Multiply and go on to the next vector in one sweep."""
+        """Compute the product and the next vector in one sweep."""
         self.A.recurrence(self.ops, previous, current, step, product, out)

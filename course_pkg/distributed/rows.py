@@ -1,4 +1,4 @@
-"""A sparse matrix of which each rank has consecutive rows; its halo may have any form."""
+"""A sparse matrix whose rows are divided among ranks; the halo may consist of any entries."""
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -15,12 +15,12 @@ from course_pkg.sstep.bounds import gershgorin
 
 
 class RowBlockMatrix(RankOperator):
-    """A sparse matrix of which each rank has consecutive rows, and a halo of any form.
+    """A sparse matrix of which each rank owns consecutive rows; the halo may consist of any entries.
 
     Parameters
     ----------
     rows : scipy.sparse.csr_array, shape (own rows, all unknowns)
-        This rank's rows, with global columns; the ranks have theirs in order.
+        This rank's rows, with global columns; the rows of rank 0 come first, then those of rank 1, and so on.
     comm : Communicator
 
     Attributes
@@ -60,12 +60,12 @@ class RowBlockMatrix(RankOperator):
 
     @classmethod
     def of(cls, A, comm: Communicator) -> "RowBlockMatrix":
-        """Return this rank's part of a matrix that every rank has as a whole."""
+        """Return this rank's part of a matrix; every rank must pass the whole matrix."""
         first, last = (int(end) for end in offsets(A.shape[0], comm.ranks)[comm.rank : comm.rank + 2])
         return cls(csr_array(A[first:last]), comm)
 
     def _split(self, rows, columns, halo: int) -> None:
-        """Keep the owned columns of all rows, and those of the halo in the rows that have some."""
+        """Split the matrix: one part has the owned columns of all rows, the other the rows that read the halo."""
         n = self.n
         local = csr_array((rows.data, columns, rows.indptr), shape=(n, n + halo))
         local.sort_indices()
@@ -78,7 +78,7 @@ class RowBlockMatrix(RankOperator):
 
     @property
     def local(self) -> Csr:
-        """The rows in this rank's own numbers, owned columns first, then the halo; made anew from its two parts."""
+        """The rows in local numbering, owned columns first and then the halo; assembled from the two parts."""
         beyond = csr_array((self.n, self.exchange.plan.size), dtype=self.dtype)
         if self._outside is not None:
             A = self._outside

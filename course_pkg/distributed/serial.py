@@ -1,7 +1,7 @@
-"""All ranks in one process, in turn, with every message kept: for graders, for tests, and to look at.
+"""All ranks in one process, in turn, with a copy of every message: for graders, for tests, and for inspection.
 
-Each rank is a thread, but only one of them runs at a time: until it has to wait for another. So a run is the same each
-time, and when all of them wait, it says who waits for whom instead of hanging.
+Each rank is a thread, but only one thread runs at a time, until it has to wait for another rank. So every run is the
+same. If all ranks wait, an error says which rank waits for what, and the run does not hang.
 """
 
 import threading
@@ -26,7 +26,7 @@ class Message:
     ----------
     source, destination : int
     data : ndarray or None
-        What was sent; None if it was not kept.
+        A copy of the array that was sent; None if it was not kept.
     count, bytes : int
 
     Examples
@@ -43,12 +43,12 @@ class Message:
 
 
 class _Ended(BaseException):
-    """Another rank failed: this one has nothing more to do."""
+    """Ends this rank because another rank failed."""
 
 
 @dataclass
 class Serial:
-    """Runs a function on several ranks in one process, and keeps what they said.
+    """Runs a function on several ranks in one process, and records their messages and sums.
 
     Parameters
     ----------
@@ -92,10 +92,10 @@ class Serial:
     def _begin(self):
         self._mail: dict[
             tuple[int, int], dict[int, np.ndarray]
-        ] = {}  # by number: each is received where it was asked for
+        ] = {}  # numbered, so that each receive gets the message that belongs to it
         self._sent: Counter[tuple[int, int]] = Counter()
         self._begun: Counter[tuple[int, int]] = Counter()  # how many receives were started
-        self._asked: Counter[tuple[int, int]] = Counter()  # what was started and not yet waited for
+        self._asked: Counter[tuple[int, int]] = Counter()  # receives that were started and not yet waited for
         self._sums: list[dict[int, np.ndarray]] = []
         self._totals: list[np.ndarray] = []
         self._waiting: list[tuple[Callable[[], bool], str] | None] = [None] * self.ranks
@@ -108,8 +108,8 @@ class Serial:
         Raises
         ------
         CourseError
-            If a rank raises one, or if ranks wait for each other without end, or if a message is never received. The
-            sentence names the ranks. Other exceptions of a rank are raised as they are, with a note.
+            If a rank raises one, if all ranks wait for each other, or if a message is never received. The message names
+            the ranks. Other exceptions of a rank are raised unchanged, with a note that names the rank.
         """
         self._begin()
         if self.ranks == 1:
@@ -155,7 +155,7 @@ class Serial:
             self._hand_on(rank)
 
     def _wait(self, rank: int, ready: Callable[[], bool], what: str) -> None:
-        """Let the others run until something is there."""
+        """Let other ranks run until ``ready()`` is true."""
         with self._turn:
             if ready():
                 return
@@ -167,7 +167,7 @@ class Serial:
                 raise _Ended
 
     def _hand_on(self, rank: int) -> None:
-        """Choose who runs next: the next one after this that has not ended and has nothing to wait for."""
+        """Choose the rank that runs next: the first after this one that has not ended and does not have to wait."""
         order = [(rank + 1 + k) % self.ranks for k in range(self.ranks)]
         alive = [r for r in order if not self._ended[r]]
         able = [r for r in alive if self._waiting[r] is None or self._waiting[r][0]()]
@@ -194,7 +194,7 @@ class SerialRank(Communicator):
         self._rounds = 0
 
     def start(self, sends: Sequence[tuple], receives: Sequence[tuple]) -> Pending:
-        """Begin to send and to receive; what is sent is copied at once."""
+        """Begin to send and to receive; arrays to be sent are copied at once."""
         world = self.world
         for _, array in [*sends, *receives]:
             require_message(array)
@@ -243,7 +243,7 @@ class SerialRank(Communicator):
         return total
 
     def end(self, reason: str) -> None:
-        """Raise an error, because of which ``Serial.run`` ends the other ranks, too."""
+        """Raise an error; ``Serial.run`` then ends the other ranks, too."""
         raise CourseError(reason)
 
 
@@ -252,7 +252,7 @@ class _Receiving(Pending):
         self.comm, self.receives = comm, receives
 
     def wait(self) -> None:
-        """Copy what has come."""
+        """Wait for the messages, and copy them to the receiving arrays."""
         world, rank = self.comm.world, self.comm.rank
         for peer, number, array in self.receives:
             mail = world._mail.setdefault((peer, rank), {})

@@ -12,7 +12,7 @@ from course_pkg.distributed.phases import HALO, PRODUCT
 from course_pkg.sstep.problem import LARGEST
 from course_pkg.stencil.cpu_numba import laplacian
 
-THINNEST = 3  # planes that the functions of ``stencil`` take
+THINNEST = 3  # fewest planes that the functions of ``stencil`` accept
 
 
 class SlabLaplacian(RankOperator):
@@ -27,7 +27,7 @@ class SlabLaplacian(RankOperator):
 
     Notes
     -----
-    ``inside`` is the Laplacian of the slab with zeros around it; ``outside`` subtracts the two planes beside it.
+    ``inside`` is the Laplacian of the slab with zeros around it; ``outside`` subtracts the neighbours' two planes.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class SlabLaplacian(RankOperator):
         super().__init__(comm, int(np.prod(grid)), dtype, slab_plan(self.slab))
 
     def inside(self, v, out, ops=None) -> None:
-        """Compute the Laplacian of the slab alone; a slab of one or two planes is padded for it."""
+        """Compute the Laplacian of this slab alone; a slab of one or two planes is padded with zeros to three."""
         u, planes = v.reshape(self.own_shape), self.own_shape[0]
         if planes >= THINNEST:
             laplacian(u, out.reshape(self.own_shape))
@@ -66,7 +66,7 @@ class SlabLaplacian(RankOperator):
             out[here] -= halo[there] if factor == 1.0 else out.dtype.type(factor) * halo[there]
 
     def recurrence(self, ops, previous, current, step, product, out) -> None:
-        """Compute the product and, unless ``step`` is None, the next vector of a basis; the halo travels meanwhile."""
+        """Compute the product and, unless ``step`` is None, the next basis vector, during the halo exchange."""
         if self.own_shape[0] < THINNEST:
             self.multiply(current, product)
             if step is not None:
@@ -83,7 +83,7 @@ class SlabLaplacian(RankOperator):
                 halo = self.exchange.finish()
             self.outside(halo, product)
             if step is not None:
-                self.outside(halo, out, step[0])  # out holds the product times the first coefficient
+                self.outside(halo, out, step[0])  # the product, times the first coefficient, is a term of out
 
     def own_block(self) -> csr_array:
         """Return the Laplacian of the slab with zeros around it."""

@@ -1,8 +1,8 @@
 """What ``course bench scaling`` measures: solves on 1, 2, … ranks, by phases, and the messages between them.
 
 *Strong* scaling keeps the grid, *weak* scaling keeps the planes of each rank. The suite starts itself under ``mpirun``,
-once for each number of ranks; a measurement says on how many ranks it was, so all of them lie side by side. A rank has
-as many threads in each of them, its share of the cores in the largest: so more ranks are more cores.
+once for each number of ranks, which is a parameter of each measurement. A rank always has the same number of threads:
+its share of the cores in the largest run. So more ranks use more cores.
 """
 
 import json
@@ -32,12 +32,12 @@ METHODS = (
     ("pcg_sstep", {"s": 8}),
 )
 RTOL = 1e-6
-HALO_EDGES = (8, 32, 128, 512)  # of the planes
-REDUCED = (1, 9, 81, 289, 4225)  # numbers: for dots, and for the Gram matrices of s = 1, 4, 8 and 32
-CALLS = 200  # of a message, for each sample
+HALO_EDGES = (8, 32, 128, 512)  # points along an edge of the exchanged planes
+REDUCED = (1, 9, 81, 289, 4225)  # numbers in a sum: a dot, and Gram matrices of s = 1, 4, 8, 32
+CALLS = 200  # messages in each sample
 HALO_EXCHANGE = Implementation("halo_exchange", "", "MPI")
 ALLREDUCE = Implementation("allreduce", "", "MPI")
-FIELDS = 4  # vectors of a solve with few of them: they decide whether a cache may hold it
+FIELDS = 4  # fewest vectors of a solve, to estimate whether a cache may hold them
 LIMIT_S = 3600.0
 
 
@@ -65,7 +65,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def results(program, tasks, ranks: int, threads: int) -> Iterator[tuple[dict, dict, dict]]:
-    """Let ranks carry out tasks; yield each with its parameters, and what rank 0 printed."""
+    """Let ranks carry out tasks; yield each task, its parameters, and the result that rank 0 printed."""
     command = (*program, json.dumps([task for task, _ in tasks]))
     printed = launch(command, ranks, timeout_s=LIMIT_S, threads=threads)
     found = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
@@ -96,7 +96,7 @@ def tasks_of(ranks: int, *, quick: bool) -> Iterator[tuple[dict, dict]]:
 
 
 def measurement(task: dict, parameters: dict, result: dict, threads: int) -> Measurement:
-    """Return the measurement of a task, on ranks of so many threads, from what rank 0 printed."""
+    """Return the measurement of a task on ranks with a given number of threads, from the output of rank 0."""
     solved = task["task"] == "solve"
     what = {"halo": HALO_EXCHANGE, "allreduce": ALLREDUCE}.get(task["task"])
     cost, observed, footprint, device = None, {}, 0, cpu()
@@ -116,7 +116,7 @@ def measurement(task: dict, parameters: dict, result: dict, threads: int) -> Mea
 
 
 def measured(what, cost, footprint, device, task, parameters, result, observed) -> Measurement:
-    """Return what rank 0 printed of a task as a measurement; ``footprint`` is a rank's bytes in its solve, else 0."""
+    """Return rank 0's output of a task as a measurement; ``footprint`` is a rank's bytes in a solve, or 0."""
     return Measurement(
         what=what,
         samples_s=tuple(result["samples_s"]),
@@ -144,7 +144,8 @@ def phases_of(m: Measurement) -> dict[str, float]:
 def summary(measurements, among=()) -> list[dict]:
     """Return the rows of a table: microseconds of each phase in an iteration, and the speed-up over one rank.
 
-    If these are some of what was measured together, the solves on one rank are sought ``among`` all of it.
+    If ``measurements`` is only a part of a run, pass all of its measurements as ``among``. The solves on one rank, from
+    which the speed-up follows, are looked up there.
     """
     solves = [m for m in measurements if "scaling" in m.parameters]
     rows, shown = [], [name for name in NAMES if any(phases_of(m).get(name) for m in solves)]
@@ -166,7 +167,7 @@ def summary(measurements, among=()) -> list[dict]:
 
 
 def alone(m: Measurement, measurements) -> Measurement | None:
-    """Return the same on one rank: of the whole grid for strong scaling, of a rank's part for weak scaling."""
+    """Return the same solve on one rank: of the whole grid for strong scaling, of one rank's part for weak scaling."""
     sought = {**m.parameters, "ranks": 1, "scaling": "strong"}
     if m.parameters["scaling"] == "weak":
         sought["shape"] = [m.parameters["shape"][0] // m.parameters["ranks"], *m.parameters["shape"][1:]]
@@ -177,18 +178,18 @@ def alone(m: Measurement, measurements) -> Measurement | None:
 
 
 def iteration_s(m: Measurement) -> float:
-    """Return the seconds of an iteration, from those of a solve or of a graph of some iterations."""
+    """Return the seconds per iteration of a measured solve, or of a measured graph of several iterations."""
     return m.median_s / (m.parameters.get("iterations") or m.observed["iterations"])
 
 
 def _speed_up(one: Measurement, m: Measurement) -> float:
-    """Return the scaled speed-up: points times iterations per second, over those of one rank."""
+    """Return the scaled speed-up: the rate in points times iterations per second, divided by the rate of one rank."""
     points = prod(m.parameters["shape"]) / prod(one.parameters["shape"])
     return points * iteration_s(one) / iteration_s(m)
 
 
 def observations(measurements) -> list[tuple[Work, float]]:
-    """Return what ``model.fit`` takes: work and seconds, of iterations and of messages."""
+    """Return the observations for ``model.fit``: pairs of work and seconds, for iterations and for messages."""
     found = []
     for m in measurements:
         p = m.parameters

@@ -1,7 +1,8 @@
 """What ``course bench scaling --device gpu`` measures: iterations, solves and messages on 1, 2, … GPUs of this host.
 
-Of the methods of ``cg``: iterations in the middle of a solve, with the halo beside the sweep and behind it, on one GPU
-also of the part that each of two GPUs has; whole solves; and on the large grid. Of those of ``sstep``: solves.
+For the methods of ``cg``, these are iterations in the middle of a solve, and whole solves, also on a large grid. The
+iterations are measured with the halo exchange during the sweep and after it. On one GPU, they are also measured on a
+grid of the size that each of two GPUs has. For the methods of ``sstep``, only whole solves are measured.
 """
 
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ LARGE = "deferred_x"  # solved on the large grid, where each solve takes half a 
 HALO_EDGES = (8, 64, 250, 500, 1000)
 REDUCED = (1, 9, 81, 289, 4225)
 HALO_EXCHANGE = Implementation("halo_exchange", "", "NCCL")
-JAX_ITERATIONS = 100  # of a call, as in `course bench cg`
+JAX_ITERATIONS = 100  # iterations in a call, as in `course bench cg`
 ALLREDUCE = Implementation("allreduce", "", "NCCL")
 
 

@@ -1,8 +1,9 @@
 """The sweeps of ``cg/cpu_passes.py`` on one rank among several, so that the fused methods of ``cg`` run unchanged.
 
-Each runs the sweep of one process on this rank's slab, as if zeros were around it, while the halo travels. Then it adds
-what the planes beside the slab contribute: the product is linear in them, and so is p·Ap. Fusing the update of p with
-the product needs the halo of *two* fields, r and the old p, instead of one.
+During the halo exchange, each method runs the sweep of one process on this rank's slab, as if the slab were surrounded
+by zeros. Then it adds the contributions of the neighbours' planes. This is possible because the product is linear in
+these planes, and so is p·Ap. A sweep that fuses the update of p with the product needs the halos of *two* fields, r and
+the old p, instead of one.
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ from course_pkg.distributed.slabs import SlabLaplacian
 
 
 class RankSweeps:
-    """What a method of ``cg/cpu_numba.py`` takes as ``sweeps``: fields are this rank's slabs, sums those of all ranks.
+    """The ``sweeps`` argument of a method of ``cg/cpu_numba.py``: fields are slabs of this rank, sums are global.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class RankSweeps:
         self._kept = (None, None)  # the last new p, and its halo
         self._second = HaloExchange(
             A.comm, A.exchange.plan, A.dtype
-        )  # of the second field, where there are two
+        )  # for the second field of a sweep that needs two halos
 
     def _total(self, mine: float) -> float:
         with self.phases(ALLREDUCE):
@@ -84,7 +85,7 @@ class RankSweeps:
         return self._total(mine - self._across(p, halo))
 
     def residual(self, b, x, r) -> float:
-        """Compute ``r = b - A x`` and <r, r>; the sum takes a sweep of its own."""
+        """Compute ``r = b - A x`` and <r, r>; <r, r> is computed in a separate sweep."""
         with self.phases(PRODUCT):
             self.A.exchange.start(x.reshape(-1))
             passes.residual(b, x, r)
@@ -108,9 +109,9 @@ class RankSweeps:
         return self._total(mine - self._across(p2, halo))
 
     def advance(self, p, alpha, x, r) -> float:
-        """Compute ``x += alpha p``, ``r -= alpha A p`` and <r, r>; the sum takes a sweep of its own.
+        """Compute ``x += alpha p``, ``r -= alpha A p`` and <r, r>; <r, r> is computed in a separate sweep.
 
-        The halo of p is known if :meth:`search` has just made p.
+        If :meth:`search` has just computed p, its halo is already known, and is not exchanged.
         """
         known = self._kept[0] is p
         with self.phases(PRODUCT):
@@ -130,7 +131,7 @@ class RankSweeps:
         return self._finish(self.A.exchange) + beta * self._finish(self._second)
 
     def _across(self, p, halo) -> float:
-        """Return the sum of p times its neighbours on other ranks: -1 times what the halo adds to <p, A p>."""
+        """Return the sum of p times its neighbours on other ranks; <p, A p> is smaller by this sum."""
         flat, plan = p.reshape(-1), self.A.exchange.plan
         pairs = zip(plan.sends, plan.receives, strict=True)
         return float(sum(np.float64(dot(flat[here], halo[there])) for (_, here), (_, there) in pairs))

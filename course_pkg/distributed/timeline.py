@@ -1,4 +1,4 @@
-"""When each rank computes, waits for its halo and waits for a sum: the model's iteration, drawn out in time."""
+"""The timeline of an iteration by the model: when each rank computes, waits for its halo, and waits for a sum."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ PRODUCT, HALO_WAIT, BOUNDARY, VECTORS, SUM = (
     "vectors",
     "waits for a sum",
 )
-HALO = "halo"  # on the wire
-BOUNDARY_FIELDS = 3  # for each halo point: it is read, and what it is added to is read and written
+HALO = "halo"  # the halo is in transit
+BOUNDARY_FIELDS = 3  # accesses per halo point: read it, and read and write the point that it changes
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,17 @@ class Span:
 
 
 def machine(**known: float) -> dict[str, float]:
-    """Return coefficients of the model of which some are known and all others are 0.
+    """Return the model's coefficients: the given ones, and 0 for all others.
 
     Parameters
     ----------
     **known : float
-        In seconds, by their names in ``work.COEFFICIENTS``.
+        Coefficients in seconds, by their names in ``work.COEFFICIENTS``.
 
     Raises
     ------
     CourseError
-        If a name is no coefficient.
+        If a name is not that of a coefficient.
 
     Examples
     --------
@@ -77,35 +77,35 @@ def timeline(
     iterations: int = 4,
     shown=None,
 ) -> dict[int, list[Span]]:
-    """Return what ranks do in some iterations, one list of spans for each.
+    """Return, for each rank, a list of the spans of some iterations.
 
-    All ranks begin together and wait at each sum for the last of them. The first and the last rank have one neighbour,
-    and slabs may differ by a plane, so these wait longer.
+    All ranks begin together. At each sum, every rank waits for the slowest one. The first and the last rank have only
+    one neighbour, and some slabs have one plane less than others. Such ranks have less to do, so they wait longer.
 
     Parameters
     ----------
     method : str
-        Of ``sstep``.
+        A method of ``sstep``.
     grid : (nz, ny, nx)
     ranks : int
     coefficients : dict of str to float
         Seconds, from :class:`~course_pkg.distributed.model.Fit` or :func:`machine`.
     overlap : bool
-        Whether the product runs while the halo is on its way.
+        Whether the product is computed during the halo exchange.
     iterations : int
         A multiple of s.
     shown : sequence of int, optional
-        Which ranks are returned; all by default.
+        The ranks whose spans are returned; by default, all.
 
     Raises
     ------
     CourseError
-        If the iterations are no whole rounds.
+        If the number of iterations is not a multiple of s.
 
     Notes
     -----
-    A rank that is as large as any and has two neighbours takes the time of ``Fit.predict``, and besides it that of the
-    boundary, which the model leaves out.
+    A rank with two neighbours and the largest slab takes the time of ``Fit.predict``, plus the time of the boundary,
+    which the model leaves out.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def timeline(
 
 
 class _Lane:
-    """A rank's spans so far."""
+    """The spans of one rank so far."""
 
     def __init__(self, slab: Slab, whole: Work, theta, overlap: bool):
         points, most = slab.shape[0], -(-slab.grid[0] // slab.ranks)
@@ -154,13 +154,13 @@ class _Lane:
         self.now, self.spans = 0.0, []
 
     def until(self, kind: str, end: float) -> None:
-        """Do one thing until a time; nothing, if it is past."""
+        """Append a span that lasts until ``end``; if that time is past, do nothing."""
         if end > self.now:
             self.spans.append(Span(kind, self.now, end))
             self.now = end
 
     def product(self) -> None:
-        """Multiply, beside the halo or after it."""
+        """Append the product, during the halo exchange or after it."""
         begun = self.now
         if self.halo_s:
             self.spans.append(Span(HALO, begun, begun + self.halo_s))
@@ -171,12 +171,12 @@ class _Lane:
         self.until(BOUNDARY, self.now + self.boundary_s)
 
     def vectors(self, iterations: float) -> None:
-        """Do the work on vectors of so many iterations."""
+        """Append the work on vectors of a number of iterations."""
         self.until(VECTORS, self.now + iterations * self.vectors_s)
 
 
 def seconds(spans) -> float:
-    """Return when the last of some spans ends.
+    """Return the time in seconds at which the last span ends.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What an iteration, or a message, asks of a rank: the numbers that the model's coefficients are multiplied by."""
+"""The work of a rank in an iteration or a message: the numbers by which the model's coefficients are multiplied."""
 
 from dataclasses import dataclass
 from math import ceil, log2, prod
@@ -12,27 +12,27 @@ from course_pkg.sstep.variants import VARIANTS
 
 COEFFICIENTS = ("byte_s", "sweep_s", "reduction_s", "halo_s", "halo_byte_s", "round_s", "round_byte_s")
 BYTE, HALO, HALO_BYTE = (COEFFICIENTS.index(name) for name in ("byte_s", "halo_s", "halo_byte_s"))
-# fields that are read and written while the halo travels: by the product, and by the second kernel of fused methods
+# fields that are read and written during a halo exchange: by the product, and by the second kernel of fused methods
 PRODUCT_FIELDS, ADVANCE_FIELDS = 2, 5
 ON_GPUS = ("cg_two_kernel", "cg_deferred_x")
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one iteration, or one message, asks of the rank with the most points.
+    """The work of one iteration, or of one message, on the rank with the most points.
 
     Attributes
     ----------
     bytes, sweeps : float
-        What kernels move, and how many sweeps over vectors there are.
+        Bytes that kernels move, and number of sweeps over vectors.
     reductions : float
-        Sums over all ranks.
+        Number of sums over all ranks.
     halos, halo_bytes : float
-        Exchanges of halos, and the bytes that they bring.
+        Number of halo exchanges, and the bytes that the rank receives in them.
     rounds, round_bytes : float
-        Of the reductions: how often messages follow each other, and the sum of their bytes.
+        Rounds of messages in all reductions, and the bytes of a message added up over these rounds.
     hidden_bytes : float
-        What kernels move while a halo travels; 0 if nothing does.
+        Bytes that kernels move during halo exchanges; 0 if nothing is computed in that time.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Work:
     def of(cls, method: str, grid, ranks: int, s: int | None = None, dtype="float64", overlap=True) -> "Work":
         """Return the work of an iteration of a method on a grid of slabs, without a preconditioner.
 
-        Methods are those of ``sstep``, and of ``cg`` those of two kernels.
+        ``method`` is a method of ``sstep``, or a method of ``cg`` that has two kernels per iteration.
         """
         require_count(ranks=ranks)
         nz = grid[0]
@@ -85,7 +85,7 @@ class Work:
 
     @classmethod
     def halo(cls, nbytes: float) -> "Work":
-        """Return the work of an exchange that brings so many bytes, while nothing is computed.
+        """Return the work of a halo exchange of ``nbytes`` received bytes, during which nothing is computed.
 
         Examples
         --------
@@ -108,9 +108,10 @@ class Work:
         return cls(rounds=rounds, round_bytes=8 * numbers * rounds)
 
     def row(self, theta=None) -> np.ndarray:
-        """Return by what each coefficient is multiplied, where the halo is hidden as these coefficients say.
+        """Return the factor of each coefficient in the time of this work.
 
-        Without coefficients, no halo is hidden.
+        The coefficients ``theta`` decide which of two times counts: that of the halo, or that of the kernels which run
+        during its exchange. Without ``theta``, both count.
         """
         x = np.array([getattr(self, name) for name in _FIELDS], float)
         if theta is None or not self.hidden_bytes:
@@ -126,7 +127,7 @@ _FIELDS = ("bytes", "sweeps", "reductions", "halos", "halo_bytes", "rounds", "ro
 
 
 def _messages(method: str, s: int | None) -> tuple[float, float, float]:
-    """Return reductions, numbers in them, and sweeps, of an iteration."""
+    """Return the number of reductions per iteration, the numbers that they add up, and the sweeps over vectors."""
     if method == "pcg":
         return 2, 3, 8  # a product, a copy, three dots and three updates
     if method == "pfcg":

@@ -1,4 +1,4 @@
-"""Launches of every kernel of the permutation topic, in orders in which a warp needs few sectors, or many."""
+"""Launches of every kernel of the permutation topic, in orders for which a warp needs few sectors, or many."""
 
 from functools import cache
 

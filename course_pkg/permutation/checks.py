@@ -10,7 +10,7 @@ from course_pkg.core.checks import FLOATS, require_arrays, require_distinct, req
 
 PARTS = ("indptr", "indices", "data", "shape")
 INTEGERS = ("int32", "int64")
-MOST_ENTRIES = 2**31 - 1  # the largest int32: row pointers of 32 bits count no further
+MOST_ENTRIES = 2**31 - 1  # the largest int32, and so the largest possible row pointer
 
 
 def check_permutation(perm, n: int | None = None, name: str = "perm") -> None:
@@ -159,7 +159,7 @@ def check_square(A, name: str = "A") -> None:
 
 
 def _check_rows(indptr, rows, entries, name):
-    """Check that row pointers begin at 0, never fall, and end at the number of entries."""
+    """Check that row pointers begin at 0, never decrease, and end at the number of entries."""
     if indptr.size != rows + 1:
         raise CourseError(
             f"{name}.indptr has {indptr.size} entries; a matrix of {rows} rows needs {rows + 1}, the last of them the "
@@ -181,7 +181,7 @@ def _check_rows(indptr, rows, entries, name):
 
 
 def _check_columns(indptr, indices, columns, name):
-    """Check that column indices are in range, and that they rise within each row."""
+    """Check that column indices are in range, and that they increase within each row."""
     outside = (indices < 0) | (indices >= columns)
     if outside.any():
         k = int(np.argmax(outside))

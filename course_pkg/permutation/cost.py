@@ -38,8 +38,9 @@ def unpermute_vector(n: int, dtype="float64", index="int32") -> Cost:
 def permute_rows(n: int, nnz: int, dtype="float64", index="int32") -> Cost:
     """Cost of ``P A``: one sweep over the row pointers for the lengths of rows, and one over the matrix.
 
-    The first reads ``perm`` and the row pointers, and writes the lengths. The second reads ``perm``, the matrix and the
-    new row pointers, and writes columns and numbers. The sums of the lengths, on the host, do not count.
+    The first sweep reads ``perm`` and the row pointers, and writes the lengths. The second sweep reads ``perm``, the
+    matrix and the new row pointers, and writes columns and numbers. The sums of the lengths, which are computed on the
+    host, are not counted.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def permute_rows(n: int, nnz: int, dtype="float64", index="int32") -> Cost:
 
 
 def permute_symmetric(n: int, nnz: int, dtype="float64", index="int32") -> Cost:
-    """Cost of ``P A Pᵀ``: that of ``P A``, and the inverse of ``perm``, which is computed and read for the columns.
+    """Cost of ``P A Pᵀ``: that of ``P A``, plus computing the inverse of ``perm`` and reading it for the columns.
 
     Examples
     --------

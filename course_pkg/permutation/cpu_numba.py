@@ -2,7 +2,7 @@
 
 Arguments and equations are those of ``reference.py``; the result goes to ``out``, in host memory. If an argument does
 not fit, a function raises ``CourseError`` before anything is written. There is one exception: an entry of ``perm`` that
-is out of range is found only during the permutation, because a search before it would take longer than the permutation.
+is out of range is found only during the permutation, because checking ``perm`` first would take longer than permuting.
 """
 
 import numpy as np
@@ -89,7 +89,7 @@ def _permute_rows(perm, indptr, indices, data, new_indptr, new_indices, new_data
 
 
 def permute_rows(perm, A, out):
-    """Compute ``out = P A``: the lengths of the rows in their new order, their sums, then row by row.
+    """Compute ``out = P A``: first the row pointers, from the lengths of the rows in their new order; then each row.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _permute_symmetric(perm, indptr, indices, data, new_indptr, new_indices, new
 
 
 def permute_symmetric(perm, A, out):
-    """Compute ``out = P A Pᵀ``: as the permutation of rows, with new columns that are then sorted in each row.
+    """Compute ``out = P A Pᵀ``: as :func:`permute_rows`, but with new columns, which are then sorted in each row.
 
     Examples
     --------

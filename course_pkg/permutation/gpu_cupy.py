@@ -39,7 +39,7 @@ def unpermute_vector(perm, x, out):
 
 
 def permute_rows(perm, A, out):
-    """Compute ``out = P A``; the old place of each entry is stored in an array in GPU memory.
+    """Compute ``out = P A``; an array in GPU memory holds the old position of each entry.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def permute_rows(perm, A, out):
 
 
 def permute_symmetric(perm, A, out):
-    """Compute ``out = P A Pᵀ``; row and column are combined into one number, by which all entries are sorted.
+    """Compute ``out = P A Pᵀ``; row and column are combined into one sort key, by which all entries are sorted.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Measures of a sparse matrix that a good order makes small: bandwidth, profile, and sectors of x per warp."""
+"""Measures of a sparse matrix that are small for a good order: bandwidth, profile, and sectors of x per warp."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from course_pkg.core.checks import require_count
 from course_pkg.permutation.checks import check_csr
 
 SECTORS_PER_LINE = 4
-ENTRIES_AT_A_TIME = 1 << 22  # so many numbers fit in a cache while they are sorted
+ENTRIES_AT_A_TIME = 1 << 22  # numbers that are sorted together; they fit in a cache
 
 
 def bandwidth(A) -> int:
@@ -82,7 +82,7 @@ class XFootprint:
 
     @property
     def sectors_of_warps(self) -> float:
-        """Sectors that all warps fetch together if no warp finds in a cache what another has fetched."""
+        """Total sectors that all warps fetch if no warp finds a sector in a cache that another warp has fetched."""
         return self.sectors_per_warp * self.warps
 
     @property
@@ -121,7 +121,7 @@ def x_footprint(A, dtype="float64", rows_per_warp: int = 32) -> XFootprint:
     ends = A.indptr[np.minimum(np.arange(warps + 1) * rows_per_warp, rows)].astype(np.int64)
     begin = 0
     while begin < warps:
-        # take as many warps at a time as have ENTRIES_AT_A_TIME entries, but at least one
+        # process as many warps at a time as have ENTRIES_AT_A_TIME entries together, but at least one
         end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + ENTRIES_AT_A_TIME, side="right")) - 1)
         entries = slice(ends[begin], ends[end])
         warp = np.repeat(np.arange(end - begin), np.diff(ends[begin : end + 1]))
@@ -147,7 +147,7 @@ def distinct_sorted(numbers) -> int:
 
 
 def distinct(numbers) -> int:
-    """Return how many different numbers an array holds; it sorts, because np.unique hashes, which is much slower.
+    """Return how many different numbers an array holds, by sorting it; np.unique uses hashing, which is much slower.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from scipy.spatial import Delaunay
 from course_pkg.permutation.checks import check_entries
 
 TILE = 16  # points along each direction until the random moves repeat
-AROUND = 4  # points around a tile that are also triangulated; no tetrahedron is longer
+AROUND = 4  # points on each side of a tile that are also triangulated; no tetrahedron is longer than this
 JITTER = 0.3  # grid spacings
 
 
@@ -59,10 +59,10 @@ def tetrahedral_laplacian(edge: int, seed: int = 0) -> csr_array:
 
 @cache
 def _tile(seed):
-    """Return the rows of the nodes in one tile: where each begins, its neighbours as (dz, dy, dx), its couplings."""
+    """Return the rows of one tile's nodes: the start of each row, its neighbours as (dz, dy, dx), and its couplings."""
     cells, positions = _points(seed)
     tetrahedra = Delaunay(positions).simplices
-    # of the copies of a tetrahedron in all tiles, take the one whose first node lies in this tile
+    # every tile has a copy of each tetrahedron: take the copy whose first node lies in this tile
     number = (cells * (3 * TILE) ** np.arange(3)[::-1]).sum(axis=1)
     first_node = np.take_along_axis(tetrahedra, number[tetrahedra].argmin(axis=1)[:, None], axis=1)[:, 0]
     tetrahedra = tetrahedra[((cells[first_node] >= 0) & (cells[first_node] < TILE)).all(axis=1)]

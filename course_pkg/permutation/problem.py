@@ -65,7 +65,7 @@ class SparseProblem:
 
 @dataclass(frozen=True)
 class _Entry:
-    """How to make one matrix: by ``make(size, seed)``, or without size or seed if the matrix has none."""
+    """How to make one matrix: by ``make(size, seed)``, without the arguments that the matrix does not have."""
 
     make: Callable[..., csr_array]
     source: str
@@ -151,8 +151,8 @@ def poisson(shape: tuple[int, ...]) -> csr_array:
 def power_law(n: int, seed: int = 0, symmetric: bool = False) -> csr_array:
     """Draw a scale-free graph, and return its Laplacian plus the identity.
 
-    An edge from i to j is -1; the diagonal is 1 plus the number of edges in the row. The ends of edges are drawn
-    independently, node i with a probability that falls as a power of its rank; so the lengths of rows follow a power
+    An edge from i to j is the entry -1; the diagonal is 1 plus the number of edges in the row. The ends of edges are
+    drawn independently. The probability of a node falls as a power of its rank, so the lengths of rows follow a power
     law with the exponent ``EXPONENT``. Ranks are in random order. In the symmetric variant each edge counts in both
     directions, and the matrix is positive definite.
 
@@ -166,7 +166,7 @@ def power_law(n: int, seed: int = 0, symmetric: bool = False) -> csr_array:
     check_entries((MEAN_DEGREE + 1) * n, f"A graph of {n} nodes", "choose fewer rows")
     rng = np.random.default_rng(seed)
     edges = MEAN_DEGREE * n // (2 if symmetric else 1)
-    node = rng.permutation(n)  # by rank
+    node = rng.permutation(n)  # the node of each rank
     decay = 1 / (EXPONENT - 1)  # a node's expected degree falls with this power of its rank
     # uniform random numbers, mapped by the inverse of the distribution of ranks
     ranks = (n * rng.random((2, edges)) ** (1 / (1 - decay))).astype(np.int64)

@@ -64,7 +64,7 @@ def invert(perm):
 
 
 def compose(p, q):
-    """Return the permutation that does q first and then p: ``q[p]``, whose matrix is the product ``P Q``.
+    """Return the permutation that applies q first and then p: ``q[p]``, whose matrix is the product ``P Q``.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def random_permutation(n: int, seed: int = 0, dtype="int32"):
 
 
 def local_permutation(n: int, window: int, seed: int = 0, dtype="int32"):
-    """Draw a permutation in which elements move only within windows of so many consecutive places.
+    """Draw a permutation in which elements move only within windows of ``window`` consecutive places.
 
     It resembles an order such as that of Cuthill and McKee, in which neighbours are near each other but not adjacent.
 

@@ -65,7 +65,7 @@ def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
 
 def _compare(vectors, chosen, parameters, samples):
     """Yield the measurements of all implementations in one order; their samples are taken in turn."""
-    # results of earlier samples are still there, and might be right for this implementation, too
+    # earlier results may still be in memory, and could be taken for results of this implementation
     vectors.out.fill(np.nan)
     size = {name: parameters[name] for name in ("n", "dtype", "index") if name in parameters}
     whats = {variant.by(library): (variant, library) for variant, library in chosen}

@@ -1,7 +1,8 @@
-"""Gathers and scatters of vectors larger than any cache: what moves, in orders that need few sectors, or many.
+"""Launches of gathers and scatters on vectors larger than any cache, in orders that need few sectors, or many.
 
-Orders and size are those of the largest vectors that are measured. An order is made when a launch needs it, and kept
-for the scatter that follows the gather; the numbers themselves stay as memory is found.
+The counters of these launches tell how many bytes move. Orders and size are those of the largest vectors that are
+timed. An order is made when a launch needs it, and kept for the scatter that follows the gather. The vectors are not
+initialised.
 """
 
 from functools import lru_cache

@@ -10,7 +10,7 @@ PRECISION = {"x32": "float32", "y32": "float32", "x64": "float64", "y64": "float
 
 
 def check_swap(A, vectors, way: str) -> None:
-    """Check A and the vectors of a step on the GPU: there are exactly those that the way needs, and none share memory.
+    """Check A and the vectors of a step on the GPU: exactly the vectors that the way needs, none of them overlapping.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from course_pkg.spmv.formats import CsrBalanced, Ell, EllR, SellCSigma
 from course_pkg.spmv.tuning import CHUNK, SIGMA, THREADS_PER_BLOCK, TILE, unroll_for
 
 INDEX = 4  # bytes of a column index and of a row pointer
-TOGETHER = 4  # trips of an unrolled loop, see simt/counting/compiler.py
+TOGETHER = 4  # trips that an unrolled loop groups together, see simt/counting/compiler.py
 
 
 def csr(rows, columns, nonzeros, dtype="float64", values=None) -> Cost:
@@ -49,8 +49,8 @@ def csr_balanced(rows, columns, nonzeros, dtype="float64", values=None, tile=TIL
 def ell(rows, columns, nonzeros, dtype="float64", values=None, stored=None) -> Cost:
     """Cost of the product by a table that holds ``stored`` values and columns, padding included.
 
-    A kernel reads the column index of padding, but not its value. The cost counts both, because the value moves, too,
-    if its sector also holds a value that is needed. So less may move than the cost says.
+    For padding, a kernel reads the column index, but not the value. The cost counts both, because the value moves, too,
+    if its sector also holds a value that is needed. So fewer bytes may move than the cost says.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def ell(rows, columns, nonzeros, dtype="float64", values=None, stored=None) -> C
 
 
 def ellr(rows, columns, nonzeros, dtype="float64", values=None) -> Cost:
-    """Cost of the product by a table with row lengths: no padding is read, but a length of 4 bytes per row.
+    """Cost of the product by a table with row lengths: 4 bytes per row for the lengths are read, but no padding.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Gather:
     requests : int
         Load instructions for x, counted once per warp.
     sectors : int
-        Sectors of 32 bytes in these requests. So many move if no cache keeps a sector for another request.
+        Sectors of 32 bytes in these requests. This many sectors move if no cache keeps a sector for a later request.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Gather:
 
 
 def with_gather(cost: Cost, columns: int, dtype, gathered: Gather) -> Cost:
-    """Return a cost that counts for x all sectors that are asked for, instead of each element once.
+    """Return a cost in which the bytes of x are those of all requested sectors, instead of each element once.
 
     Examples
     --------
@@ -132,10 +132,10 @@ def with_gather(cost: Cost, columns: int, dtype, gathered: Gather) -> Cost:
 
 
 def gather(A, dtype="float64", lanes=1, unroll=None) -> Gather:
-    """Count the sectors that the kernel of a format asks for when it loads x; they follow from the matrix's columns.
+    """Count the sectors that the kernel of a format requests when it loads x; they follow from the matrix's columns.
 
-    The count follows the order in which compiled loops run. If rows differ in length, trips that do not fill a group of
-    four come first, so lanes that run together may be at different places in their rows.
+    The count assumes the order in which the compiled loops run. If rows differ in length, the trips that do not fill a
+    group of four come first. So lanes that run together may be at different positions in their rows.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def _of_table(A, lanes):
 
 
 def _table(A):
-    """Return row and column of each table element; those that only fill the pitch get the last row."""
+    """Return row and column of each table element; elements that only fill up the pitch are given the last row."""
     at = np.arange(A.stored)
     return np.minimum(at % A.pitch, A.shape[0] - 1), at // A.pitch
 

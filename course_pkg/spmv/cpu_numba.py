@@ -11,7 +11,7 @@ from course_pkg.spmv.formats import Csr
 
 @njit
 def _row_at(indptr, work):
-    """Return the first row up to whose end there are at least so many nonzeros and rows; found by bisection."""
+    """Return, by bisection, the first row at whose end nonzeros and rows together have reached a given number."""
     low, high = 0, indptr.size - 1
     while low < high:
         middle = (low + high) // 2

@@ -16,7 +16,7 @@ from course_pkg.spmv.checks_jacobi import check_step
 
 
 def spmv(A, x, y):
-    """Compute ``y = A x`` by cuSPARSE, as ``A @ x`` does, but into an existing array; A, x and y have one precision.
+    """Compute ``y = A x`` by cuSPARSE into an existing array; A, x and y must have the same precision.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def jacobi_row_permuted(system, x, out):
     array([1.25, 1.75])
     """
     check_step(system, x, out, "row_permuted", device=True)
-    E_x = cp.empty_like(out)  # comes from CuPy's pool, which calls the driver only in the first step
+    E_x = cp.empty_like(out)  # memory from CuPy's pool, so only the first step calls the driver
     cusparse.spmv(system.E, x, y=E_x, alpha=1.0, beta=0.0)
     _solve_and_scatter(system.b, E_x, system.d, system.rows, out)
 

@@ -1,7 +1,7 @@
 """Jacobi's method on ``A = D + E``: the arrays that a step reads, in three orders of rows and columns.
 
-D is the diagonal of A and E the rest. The three forms do the same arithmetic on the same numbers, in rows and columns
-of different order. A permutation ``perm`` is an index vector: ``new[i] = old[perm[i]]``.
+D is the diagonal of A, and E is the rest. The three forms do the same arithmetic on the same numbers, but their rows
+and columns are in different orders. A permutation ``perm`` is an index vector: ``new[i] = old[perm[i]]``.
 
 =============  =====================================  =============================================================
 form           what is permuted                       what a step does with the new x
@@ -67,11 +67,11 @@ class JacobiSystem:
         return "row_permuted" if self.rows is not None else "symmetric" if self.order is not None else "plain"
 
     def taken(self, x):
-        """Bring a vector in host memory from A's order into the order that a step expects."""
+        """Return a vector in host memory, permuted from A's order to the order that a step expects."""
         return x.copy() if self.order is None else x[self.order]
 
     def given(self, x):
-        """Bring a vector in host memory that a step has written into A's order."""
+        """Return a vector in host memory, permuted from the order in which a step writes to A's order."""
         if self.order is None:
             return x.copy()
         back = np.empty_like(x)

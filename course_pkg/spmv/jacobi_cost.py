@@ -43,8 +43,8 @@ def jacobi_symmetric(rows, nonzeros, dtype="float64") -> Cost:
 def jacobi_row_permuted(rows, nonzeros, dtype="float64") -> Cost:
     """Cost of ``out[rows] = (b - E x) / d``: that of the plain form, plus the reads of the permutation.
 
-    For out it counts the bytes that are written. If the permutation scatters them, more bytes move, because whole
-    sectors do: :func:`scattered_sectors` counts these.
+    For out, the cost counts the bytes that are written. If the permutation scatters them, more bytes move, because
+    memory moves whole sectors; :func:`scattered_sectors` counts these.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def jacobi_row_permuted_two_kernels(rows, nonzeros, dtype="float64") -> Cost:
 
 
 def with_scatter(cost: Cost, perm, lanes: int, dtype="float64") -> Cost:
-    """Return the cost of a row-permuted step that writes the sectors of out which :func:`scattered_sectors` counts.
+    """Return the cost of a row-permuted step whose writes are whole sectors, as :func:`scattered_sectors` counts them.
 
     ``cost.with_gather`` does the same for the reads of x.
 

@@ -7,7 +7,7 @@ import numpy as np
 from course_pkg.core import Solution, Status
 
 SLACK = 1.01  # the true residual may exceed the tolerance by this factor, because it is rounded differently
-LOOKED_AT = 10  # the rate is estimated from so many iterations
+LOOKED_AT = 10  # number of last iterations from which the rate is estimated
 
 
 def finish_jacobi(x, norms, target: float, true: float, A) -> Solution:
@@ -50,7 +50,7 @@ def nothing_to_solve(x) -> Solution:
 
 
 def rate(norms) -> float | None:
-    """Return the factor by which the residual changed per iteration in the last iterations; None if it is not known.
+    """Return the factor by which the residual changed per iteration, over the last iterations; None if unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The places of a matrix's nonzeros in formats with padding; host code, for ``formats.py``."""
+"""The positions of a matrix's nonzeros in formats with padding; host code, for ``formats.py``."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def table(A, dtype=None):
 
 
 def places(A, first, stride: int):
-    """Return the place of each nonzero: nonzero j of row i goes to ``first[i] + j * stride``.
+    """Return the position of each nonzero: nonzero j of row i goes to ``first[i] + j * stride``.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def places(A, first, stride: int):
 
 
 def scattered(A, dtype, where, size: int):
-    """Return column indices and values with the nonzeros at the places ``where``, and padding elsewhere.
+    """Return column indices and values with the nonzeros at the positions ``where``, and padding elsewhere.
 
     Examples
     --------

@@ -25,7 +25,7 @@ MATRICES = {  # by device: name and size of each matrix, all with at least a mil
     ),
 }
 QUICK = (("poisson_3d", 12), ("tetrahedral", 8), ("power_law", 2000))
-# demands are made of matrices with at least so many rows
+# a required performance applies to matrices with at least this many rows
 LARGE = 1_000_000
 # speed of our best kernel relative to cuSPARSE: on every matrix, and on at least half of them
 LEAST, HALF = 1.00, 1.15

@@ -20,7 +20,7 @@ from course_pkg.vector.variants import VARIANTS as STREAMS
 
 COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
 PRECISIONS = (("float64", "float64"), ("float32", "float32"), ("float64", "float32"))  # of vectors, of values
-MOST_FILL = 4  # a table that stores more values per nonzero is not made
+MOST_FILL = 4  # a table is not made if it would store more values per nonzero than this
 SWEPT = (
     "tetrahedral",
 )  # only for these matrices all settings are tried, because each needs a conversion on the host

@@ -1,8 +1,8 @@
 """Sparse products with a matrix larger than any cache: the bytes that move from and to GPU memory, beside the cost.
 
-The cost counts x once. More bytes move for two reasons: caches lose parts of x before they are needed again, and only a
-part of some sectors is used. The matrix is made when a launch needs it, but its sizes follow from the grid. The results
-are not checked, so x and y are not initialised. ``traffic_meshes.py`` adds launches on meshes and networks.
+The cost counts x once. More bytes move for two reasons: caches evict parts of x before they are needed again, and only
+a part of some sectors is used. The matrix is made when a launch needs it, but its sizes follow from the grid. The
+results are not checked, so x and y are not initialised. ``traffic_meshes.py`` adds launches on meshes and networks.
 """
 
 from functools import lru_cache

@@ -1,8 +1,8 @@
 """Launches on the meshes and networks that are timed: lanes, formats, orders, Jacobi's method, swaps, two precisions.
 
-A matrix is made when a launch needs it, which takes seconds, and the last one is kept: launches with the same matrix
-follow each other. Launches must be known before, so that the numbers which follow from a matrix stand here. What the
-padding of a format adds is left out of its cost. The results are not checked, so x and y are not initialised.
+A matrix is made when a launch needs it, which takes seconds. The last matrix is kept, and launches with the same matrix
+follow each other. The launches must be listed before any matrix is made, so numbers that depend on a matrix are written
+in this file. Padding is left out of the cost. The results are not checked, so x and y are not initialised.
 """
 
 from functools import lru_cache
@@ -24,11 +24,11 @@ from course_pkg.spmv.swap import stepping_matrix
 from course_pkg.spmv.tuning import CHUNK, ITEMS, LANES, SIGMA, TILE
 
 SIZES = {"tetrahedral": 128, "power_law": 2**21, "poisson_3d": 128}
-ROWS = 2**21  # of each of them
+ROWS = 2**21  # rows of each matrix
 NONZEROS = {"tetrahedral": 23_435_776, "power_law": 18_866_449, "poisson_3d": 14_581_760}
 MEAN_LANES = {"tetrahedral": 8, "poisson_3d": 4}  # as tuning.lanes_for chooses them
 UNROLLED = {("tetrahedral", 1): 8, ("tetrahedral", SIGMA): 6}  # as tuning.unroll_for chooses it
-# nonzeros of the tetrahedra with scaled rows and columns that stay in float64, if whole rows do or single entries
+# nonzeros that stay in float64 in the scaled matrix of the tetrahedra: split by whole rows, and by single entries
 HIGH_IN_ROWS, HIGH_ENTRIES = 15_371_995, 1_431_181
 THREADS = spmv.THREADS_PER_BLOCK
 DOUBLE, SINGLE = 8, 4  # bytes
@@ -207,7 +207,7 @@ def _jacobi(large):
 
 
 def _splittings(large):
-    """Add the kernels of products with the scaled tetrahedra in two precisions; the two of the last product apart."""
+    """Add the kernels of products with the scaled tetrahedra in two precisions; the last product has two launches."""
     lanes, nonzeros = MEAN_LANES["tetrahedral"], NONZEROS["tetrahedral"]
     rows, entries = nonzeros - HIGH_IN_ROWS, nonzeros - HIGH_ENTRIES  # that are float32
     part, pointers, vector = cost.INDEX + SINGLE, cost.INDEX * ROWS, DOUBLE * ROWS

@@ -31,7 +31,7 @@ def check_step(ndim: int, T, Cp, lam, dt, h, out, *, device: bool) -> None:
 
 
 def check_work(T, Cp, out, work, *, device: bool) -> None:
-    """Check the three fields between the four statements: their shapes, the precision of ``T``, memory of their own."""
+    """Check the three fields between the four statements: shapes, the precision of ``T``, and separate memory."""
     if not isinstance(work, (tuple, list)) or len(work) != 3:
         raise CourseError(
             "work must hold three arrays, qx, qy and dTdt: reference.work_arrays_2d(T) makes them."

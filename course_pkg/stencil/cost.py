@@ -25,7 +25,7 @@ def copy(shape, dtype="float64") -> Cost:
 
 
 def centre(shape, dtype="float64") -> Cost:
-    """Cost of ``out = 6 u``: what is left of the Laplacian without its neighbours.
+    """Cost of ``out = 6 u``, the Laplacian without its neighbours.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def centre(shape, dtype="float64") -> Cost:
 
 
 def laplacian(shape, dtype="float64") -> Cost:
-    """Cost of ``A u``: one multiplication per point, and one subtraction per neighbour that exists.
+    """Cost of ``A u``: one multiplication per point, and one subtraction per neighbour inside the grid.
 
     Examples
     --------
@@ -111,9 +111,9 @@ def diffusion_step_2d_four_statements(shape, dtype="float64") -> Cost:
 def diffusion_step_2d_arrays(shape, dtype="float64") -> Cost:
     """Cost of the four statements in NumPy or CuPy, where each operation is a sweep of its own and makes a temporary.
 
-    Each of the two fluxes takes 3 operations and a store: 8 passes, as a difference of one array reads it once. The
-    divergence takes a fill, 7 operations and a store: 19 passes. The update takes 2 operations and a store: 7 passes.
-    Together these are 42 passes.
+    Each of the two fluxes takes 3 operations and a store. These are 8 passes, because both operands of the difference
+    are the same array, which is read once. The divergence takes a fill, 7 operations and a store: 19 passes. The update
+    takes 2 operations and a store: 7 passes. Together these are 42 passes.
 
     Examples
     --------

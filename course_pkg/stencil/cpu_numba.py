@@ -1,10 +1,10 @@
 """Stencils compiled by Numba, on all cores: vectorised along x, and in 3-D blocked for the cache.
 
 In 3-D a plane of a large grid exceeds a core's cache. Each plane is needed three times, for itself and for both
-neighbouring planes, and would come from memory each time. So y is cut into tiles of some rows. The rows of a tile in
-one plane are a strip, and a thread walks along z within a tile, strip by strip. Three strips stay in the cache, so each
-strip comes from memory once. Only the rows beside a tile come again, with the next tile (G. Rivera, C.-W. Tseng, Tiling
-optimizations for 3D scientific computations, SC 2000).
+neighbouring planes, and would be read from memory each time. So y is cut into tiles of several rows. The rows of a tile
+in one plane are a strip, and a thread walks along z within a tile, strip by strip. Three strips fit in the cache, so
+each strip is read from memory once. Only the rows beside a tile are read again, with the next tile (G. Rivera, C.-W.
+Tseng, Tiling optimizations for 3D scientific computations, SC 2000).
 
 Arguments, shapes and equations are those of ``reference.py``. Arrays are C-contiguous, float64 or float32, all of one
 precision, in host memory. Every function raises ``CourseError``, before anything is written, when an argument does
@@ -19,7 +19,7 @@ from course_pkg.stencil.checks import check_laplacian, check_step, check_work
 
 # Room for three strips of u: half of 1 MiB, a common size of a core's L2. The other half is for out.
 CACHE_BYTES = 2**19
-LEAST_ROWS = 8  # rows of a tile; it also reads two rows of its neighbours
+LEAST_ROWS = 8  # fewest rows of a tile, which also reads two rows of its neighbours
 
 
 def _tile_rows(u):

@@ -58,7 +58,7 @@ def _ends(shape) -> list[slice]:
 def _check(host, out) -> None:
     """Compare the first and last planes with the reference."""
     for kept in _ends(host.shape):
-        needed = slice(max(0, kept.start - 1), kept.stop + 1)  # a plane has neighbours on both sides
+        needed = slice(max(0, kept.start - 1), kept.stop + 1)  # with a neighbour plane on each side
         expected = np.empty_like(host[needed])
         reference.laplacian(np.ascontiguousarray(host[needed]), expected)
         first = kept.start - needed.start
@@ -67,6 +67,6 @@ def _check(host, out) -> None:
 
 
 def _spoil(out) -> None:
-    """Overwrite the planes that are compared, so that a variant cannot pass with the previous one's result."""
+    """Overwrite the planes that are compared, so that a variant cannot pass with the result of the variant before."""
     for kept in _ends(out.shape):
         out[kept].copy_to_device(np.full((kept.stop - kept.start, *out.shape[1:]), np.nan))

@@ -18,7 +18,7 @@ SHAPES = {  # device: (3-D grid, 2-D grid)
     "gpu": ((512, 512, 512), (16384, 16384)),
 }
 QUICK = ((64, 64, 64), (512, 512))
-# library: (device, the stream that bounds its best Laplacian, share of the stream's bandwidth that is demanded)
+# library: (device, the stream that bounds its best Laplacian, share of the stream's bandwidth that is required)
 DEMANDED = (
     (CUDA, "gpu", STREAMS["copy"].by(CUPY), 0.88),
     (CUPY, "gpu", STREAMS["copy"].by(CUPY), 0.92),
@@ -50,7 +50,7 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:
-    """Return one row for each demand on the best Laplacians: which share of a stream's bandwidth they must reach.
+    """Return one table row for each required performance: the share of a stream's bandwidth to reach, and the result.
 
     On a GPU the stream is the driver's copy of the same grid, on a CPU the triad, both measured in the same run.
     """
@@ -94,7 +94,7 @@ def _require_gpu(quick, shape_2d) -> None:
 
 
 def _in_turns(shape, quick) -> Iterator[Measurement]:
-    """Yield the Laplacians of the CPU and a triad of as many numbers; their samples are taken in turn."""
+    """Yield the Laplacians of the CPU, and a triad of equally many numbers; their samples are taken in turn."""
     u, expected = _laplacian_oracle(shape)
     out, room = np.full(shape, np.nan), np.zeros(prod(shape))
     vectors = u.reshape(-1), expected.reshape(-1), 3.0, room

@@ -33,7 +33,7 @@ class Grids:
     """A random grid on the device, memory for the result, and the right result of each operation."""
 
     def __init__(self, edge: int, dtype: str):
-        small = edge <= EDGE  # a grid that the host makes within seconds
+        small = edge <= EDGE  # the host can make such a grid within seconds
         self.u = cp.asarray(HeatProblem.random((edge,) * 3, dtype).T) if small else _random(edge, dtype)
         self.out, self.expected = cp.empty_like(self.u), cp.empty_like(self.u)
         gpu_cupy.laplacian(self.u, self.expected)
@@ -51,7 +51,7 @@ class Grids:
         """Return the right result of an operation on u."""
         if operation == "laplacian":
             return self.expected
-        return 6 * self.u if operation == "centre" else self.u  # of the copy
+        return 6 * self.u if operation == "centre" else self.u  # otherwise the operation is the copy
 
     def check(self, operation: str, found=None):
         """Compare the result with the right one, then overwrite it, so that the next variant must write its own."""
@@ -133,7 +133,7 @@ def _cost(grids, variant, library):
 
 def _measure(grids, variant, library, fn, options, *, observe=None, more=None) -> Measurement:
     u, out = grids.for_numba if library == CUDA else (grids.u, grids.out)
-    grids.out.fill(cp.nan)  # the last variant's samples left a right result there
+    grids.out.fill(cp.nan)  # it still holds the right result of the variant before
     return measure(
         fn,
         u,
@@ -148,9 +148,9 @@ def _measure(grids, variant, library, fn, options, *, observe=None, more=None) -
 
 
 def rivals(*, quick: bool) -> Iterator[Measurement]:
-    """Yield the Laplacians of other libraries. Take them last, because these libraries keep threads and memory.
+    """Yield the Laplacians of other libraries. Measure them last, because these libraries keep threads and memory.
 
-    A library that is not installed, or finds no GPU, is named and left out, so that all other measurements are kept.
+    If a library is not installed, or finds no GPU, its name is printed, and the other measurements go on.
     """
     grids, options = Grids(QUICK if quick else EDGE, "float64"), {"samples": 3 if quick else 20}
     for variant in VARIANTS:
@@ -158,7 +158,7 @@ def rivals(*, quick: bool) -> Iterator[Measurement]:
             try:
                 yield _rival(grids, variant, library, variant.rival(library)(grids.u), options)
             except AssertionError:
-                raise  # a wrong result is not a problem of the installation
+                raise  # a wrong result is not an installation problem
             except Exception as error:
                 print(f"Not measured: {variant.by(library)} ({type(error).__name__}: {error}).")
 
@@ -193,7 +193,7 @@ def _blocks(grids, options):
 
 
 def _tiles(grids, options):
-    """The tiled kernel with tiles of many sizes, and the flat one beside it."""
+    """Yield measurements of the tiled kernel with tiles of many sizes, and of the flat kernel for comparison."""
     for variant, launch, tile in suite_tiles.chosen(suite_tiles.BOX, suite_tiles.TILES_3D, set(BLOCKS)):
         yield _measure(grids, variant, CUDA, launch, options, more=tile)
 
@@ -219,7 +219,7 @@ def _registers(grids, options):
 
 
 def _occupancy(grids, options):
-    """Yield measurements of a stream by few threads per multiprocessor: the GPU deals blocks out one by one."""
+    """Yield measurements of a stream with few threads per multiprocessor; the GPU assigns blocks one by one."""
     for variant in STRIDED:
         for blocks in BLOCKS_PER_SM:
             yield _measure(

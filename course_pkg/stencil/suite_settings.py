@@ -8,5 +8,5 @@ REGISTERS = (
     "free",
     32,
     24,
-)  # for which two kernels are compiled: as many as the compiler likes, or at most so many
+)  # registers for which two kernels are compiled: the compiler's choice, or at most this many
 BLOCKS_PER_SM = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32)  # of few threads that stride through the grid

@@ -75,7 +75,7 @@ def _on_gpu(shape, variant, library, fn, options) -> Measurement:
     problem, _ = _oracle(variant.operation, shape)
     *fields, expected = _on_device(variant.operation, shape)
     put = _for_numba if library == Library.NUMBA_CUDA else _for_cupy
-    fields[-1].fill(np.nan)  # the last variant's samples left a right result there
+    fields[-1].fill(np.nan)  # it still holds the right result of the variant before
     return measure(
         fn,
         *_arguments(problem, fn, [put(a) for a in fields], put),
@@ -88,7 +88,7 @@ def _on_gpu(shape, variant, library, fn, options) -> Measurement:
 
 
 def _arguments(problem, fn, grids, put=lambda array: array) -> tuple:
-    """Return the arguments of a variant on these grids; the fields between its statements are its own."""
+    """Return the arguments of a variant on these grids; the fields between its statements are new arrays."""
     T, Cp, out = grids
     args = (T, Cp, problem.lam, problem.dt, problem.h, out)
     if "work" not in inspect.signature(fn).parameters:
@@ -107,7 +107,7 @@ def _oracle(operation, shape):
 
 @lru_cache(maxsize=1)
 def _on_device(operation, shape) -> tuple:
-    """Return T, Cp, room for the result, and what it must be, in GPU memory: a plate takes seconds to get there."""
+    """Return T, Cp, memory for the result, and the right result, in GPU memory. Copying a plate takes seconds."""
     from course_pkg.stencil.gpu_cupy import cp
 
     problem, expected = _oracle(operation, shape)
@@ -121,7 +121,7 @@ def _for_cupy(array):
 
 
 def _for_numba(array):
-    """Copy a host array to the GPU as a Numba array; for another library's, Numba would lose time at each launch."""
+    """Copy a host array to the GPU as a Numba array; with another library's array, each launch would take longer."""
     from course_pkg import cuda
 
     return cuda.as_cuda_array(_for_cupy(array))
@@ -134,7 +134,7 @@ def check(out, expected) -> None:
 
 
 def _check_on_device(out, expected) -> None:
-    """As :func:`check`, in GPU memory; a NaN is wrong, too."""
+    """As :func:`check`, but in GPU memory; a NaN also counts as wrong."""
     from course_pkg.stencil.gpu_cupy import cp
 
     worst = float((cp.abs(out - expected) - 1e-11 * cp.abs(expected)).max())

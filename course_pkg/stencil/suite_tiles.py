@@ -1,7 +1,7 @@
-"""Tiles of many sizes: does a tile in shared memory pay, in a block and in a plate, if it is chosen well?
+"""Tiles of many sizes: is a well-chosen tile in shared memory faster than none, in a block (3-D) and a plate (2-D)?
 
-A tile's halo costs the more, the smaller the tile is; large tiles leave fewer blocks on a multiprocessor. Each tiled
-kernel is measured beside the plain one with the same blocks.
+Small tiles have relatively large halos, and large tiles leave fewer blocks on a multiprocessor. Each tiled kernel is
+compared with the plain kernel with the same blocks.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,8 @@ def chosen(pair, tiles, measured: set = frozenset()) -> Iterator[tuple]:
     pair : tuple of Variant
         The plain variant and the tiled one.
     measured : set of tuple
-        Blocks with which the plain one is measured elsewhere: the same number is not recorded twice.
+        Blocks with which the plain variant is measured elsewhere. They are skipped here, so that no measurement is
+        recorded twice.
     """
     plain, tiled = pair
     for tile in tiles:

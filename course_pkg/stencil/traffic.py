@@ -1,7 +1,7 @@
-"""The stencils on grids larger than any cache: what moves between the GPU and its memory, and what keeps the GPU busy.
+"""Launches of the stencils on grids larger than any cache, to count the bytes that move to and from GPU memory.
 
-Counters of L1 do not show what the L2 cache saves, so only such launches can confirm the numbers of ``cost.py``. The
-results are not used, and the memory is not initialised.
+Counters of L1 do not show which reads the L2 cache saves. So only such launches can confirm the numbers of ``cost.py``.
+The results are not used, and the memory is not initialised.
 """
 
 import numpy as np
@@ -28,12 +28,12 @@ LARGEST = (FLAT, TILED, "laplacian_marching", "laplacian_vectorised")
 
 
 def _by(block) -> str:
-    """Return a block's threads as they stand in the name of a case."""
+    """Return a block's threads as they are written in the name of a case."""
     return "x".join(map(str, block))
 
 
 def _rung(name, edge=EDGE, *, kernel=None, block=None, dtype="float64", also=""):
-    """Add a variant on a flat grid, launched as its launcher does it, or with another kernel, block or dtype."""
+    """Add a variant on a flat grid, launched as by its launcher, or with another kernel, block or dtype."""
     usual, its_block, planes, width = RUNGS[name]
     kernel, block = kernel or usual, block or its_block
     shape, points, sizes = (edge,) * 3, edge**3, (np.uint32(edge),) * 3
@@ -116,7 +116,7 @@ ON_ARRAYS = {
 
 
 def _boundary_lines(shape):
-    """Return the points of Cp in lines along x that lie on the boundary: only at inner points is it read."""
+    """Return how many points of Cp lie in boundary lines along x. They are not read: only inner points need Cp."""
     return int(np.prod(shape)) - shape[-1] * int(np.prod([n - 2 for n in shape[:-1]]))
 
 
@@ -170,7 +170,7 @@ for name, shape, kernel, block, *march in (
 ):
     _step(f"diffusion_step_{name}", shape, kernel, block, *march)
 
-UNITS = 132  # multiprocessors of an H100 and of an H200, each of which gets few blocks
+UNITS = 132  # multiprocessors of an H100 and of an H200
 for name, kernel in (
     ("centre_strided", stencil.centre_strided_kernel),
     ("centre_strided_pairs", stencil.centre_strided_pairs_kernel),

@@ -97,7 +97,7 @@ VARIANTS = Variants(
         (),
         rivals={Library.JAX: "jax_slices", Library.PYTORCH: "torch_slices"},
     ),
-    # the same kernels without neighbours: what each step between the variants above costs
+    # the same kernels without neighbours, to show the cost of each step between the variants above
     _variant("centre", "flat", "out = 6 u, with the threads and offsets of the flat Laplacian", cost.centre),
     _variant(
         "centre",

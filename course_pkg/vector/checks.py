@@ -11,14 +11,14 @@ from course_pkg.core.checks import (
 
 
 def check_stream(*, device: bool, **arrays) -> None:
-    """Check the vectors of an operation, the output last: equal length and precision, no memory in common with it."""
+    """Check vectors, output last: they have one length and precision, and no input shares memory with the output."""
     require_arrays(device=device, **arrays)
     require_ndim(1, **arrays)
     require_distinct(**arrays)
 
 
 def check_copy_strided(a, stride: int, out, *, device: bool) -> None:
-    """Check a copy of every stride-th element: two vectors of one precision, of which the first is long enough."""
+    """Check a copy of every stride-th element: two vectors of one precision, the first of them long enough."""
     require_count(stride=stride)
     require_arrays(device=device, a=a)
     require_arrays(device=device, dtypes=(str(a.dtype),), out=out)
@@ -78,7 +78,7 @@ def check_transpose(a, out, *, device: bool) -> None:
 
 
 def check_chase(ring, steps: int, at, *, device: bool, most: int | None = None) -> None:
-    """Check a ring of links, at most ``most`` of them, and the one element that says where a chain starts and ends."""
+    """Check a ring of at most ``most`` links, and the array of one element that holds the start and end of a chain."""
     require_count(steps=steps)
     require_arrays(device=device, dtypes=("uint32",), ring=ring)
     require_arrays(device=device, dtypes=("uint32",), at=at)

@@ -23,9 +23,9 @@ def copy(n: int, dtype="float64") -> Cost:
 
 
 def copy_strided(n: int, stride: int, dtype="float64") -> Cost:
-    """Cost of ``out[i] = a[stride * i]``: only the bytes that are used, so it does not depend on the stride.
+    """Cost of ``out[i] = a[stride * i]``. Only used bytes count, so the cost does not depend on the stride.
 
-    The memory also moves bytes that lie between the used ones. They do not count here.
+    Memory also moves unused bytes that lie between the used ones. They do not count here.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def sums_kept(n: int, threads_per_block: int) -> int:
 
 
 def cumsum_columns(shape: tuple[int, int], dtype="float64") -> Cost:
-    """Cost of the cumulative sum along y: one pass for reading and one for writing, in whatever order.
+    """Cost of the cumulative sum along y: one pass for reading and one for writing, in any order of accesses.
 
     Examples
     --------

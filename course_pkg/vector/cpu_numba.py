@@ -54,7 +54,7 @@ def _copy_strided(a, stride, out):
 
 
 def copy_strided(a, stride, out):
-    """Compute ``out[i] = a[stride * i]``; memory moves whole cache lines, whatever is used of them.
+    """Compute ``out[i] = a[stride * i]``; memory moves whole cache lines, even if only a part of each is used.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def triad(a, b, s, out):
     _triad(a, b, a.dtype.type(s), out)
 
 
-# fastmath lets the compiler reorder the sum; it cannot vectorise it otherwise
+# fastmath lets the compiler reorder the sum, which is necessary to vectorise it
 @parallel(fastmath={"reassoc", "contract"})
 def _dot(a, b):
     total = a.dtype.type(0)
@@ -207,7 +207,7 @@ def _cumsum_columns(a, out):
         columns = slice(block * COLUMNS, min((block + 1) * COLUMNS, nx))
         total = np.zeros(COLUMNS)
         for y in range(ny):
-            # these views start at 0; the compiler does not vectorise a loop over a[y, x + offset]
+            # loop over views from index 0, because the compiler does not vectorise a loop over a[y, x + offset]
             row, row_out = a[y, columns], out[y, columns]
             for x in range(row.size):
                 total[x] += row[x]

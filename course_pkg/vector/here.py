@@ -19,12 +19,12 @@ from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.variants import VARIANTS
 
 FIRST = 2**12  # elements of the shortest call of a sweep
-LEAST_GPU, STEP = 2**26, 8  # elements of the longest call on a GPU, at least; ratio of one length to the next
+LEAST_GPU, STEP = 2**26, 8  # least elements of the longest call on a GPU; ratio of one length to the next
 ENDS = 1000  # number of elements at each end that are compared with the reference
 
 
 class Vectors:
-    """Two inputs and an output in the memory of ``"cpu"`` or ``"gpu"``: random ones, or those of a problem.
+    """Two inputs and an output in the memory of ``"cpu"`` or ``"gpu"``, either random or those of a given problem.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Vectors:
         return Library.NUMBA_CUDA if self.device == "gpu" else Library.NUMBA_CPU
 
     def copy(self, n: int) -> Work:
-        """Return the copy of n elements, by the fastest of our kernels."""
+        """Return the copy of n elements by the fastest of our kernels, as a ``Work`` to be timed."""
         variant = VARIANTS["copy_two" if self.device == "gpu" else "copy"]
         return self._work(variant, n, (self.a[:n], self.out[:n]), lambda part: self.host.a[part])
 
@@ -91,7 +91,7 @@ class Vectors:
 
 
 def require_device(device: str) -> str:
-    """Return the device if it is ``"cpu"``, or ``"gpu"`` where there is one.
+    """Return the device if it is ``"cpu"``, or if it is ``"gpu"`` and there is a GPU; otherwise raise an error.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How long a memory takes to answer: recorded chains of loads as latencies.
+"""Memory latencies, computed from recorded chains of loads.
 
-A chain of loads is timed with two numbers of steps. The difference of the times over the difference of the steps is the
-latency: what a launch costs, and what the first lap costs, cancel.
+A chain of loads is timed with two numbers of steps. The latency is the difference of the times divided by the
+difference of the steps. So the costs of the launch and of the first lap cancel.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,9 @@ from course_pkg.core import CourseError, Implementation, Library
 CHASE = Implementation("chase", "", Library.NUMBA_CUDA)
 CHASE_SHARED = Implementation("chase", "shared", Library.NUMBA_CUDA)
 SHARED, L1, L2, MEMORY = "shared memory", "L1", "L2", "memory"
-# Bytes of the ring that stands for a cache: it fits on every GPU of a data centre since 2017. That for L2 has more
-# links than a chain has steps: no line is read twice in a launch, so L1 never answers. For memory: the longest ring.
+# Bytes of the ring whose latency stands for a cache. It fits in this cache on every data-centre GPU since 2017. The
+# ring for L2 has more links than a chain has steps. So no line is read twice in a launch, and L1 never serves a load.
+# The longest ring stands for memory.
 FOOTPRINTS = {L1: 2**15, L2: 2**22}
 
 
@@ -27,9 +28,9 @@ class Latency:
     footprint_bytes : int
         Bytes of the ring.
     seconds : float
-        Median of a step: of the multiply-add that makes an address, and of the load.
+        Seconds per step: for the multiply-add that computes an address, and for the load.
     sm_hz : float or None
-        Clock of the multiprocessors at that time; None where the driver did not tell.
+        Clock rate of the multiprocessors during the measurement, in Hz; None if the driver did not report it.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def latencies(measurements: Iterable[Measurement], what: Implementation = CHASE)
     Parameters
     ----------
     measurements : iterable of Measurement
-        Those of ``course bench latency``: each ring with two numbers of steps.
+        The measurements of ``course bench latency``: each ring with two numbers of steps.
     what : Implementation
         ``CHASE`` for rings in global memory, ``CHASE_SHARED`` for one in shared memory.
 
@@ -89,7 +90,7 @@ def latencies(measurements: Iterable[Measurement], what: Implementation = CHASE)
 
 
 def by_level(measurements: Iterable[Measurement]) -> dict[str, Latency]:
-    """Return the latencies of shared memory, L1, L2 and memory; what was not measured is absent.
+    """Return the latencies of shared memory, L1, L2 and memory by name; those that were not measured are missing.
 
     Examples
     --------

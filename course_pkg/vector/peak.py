@@ -1,4 +1,4 @@
-"""Measure two limits of this machine: T_peak, by copy and triad, and the arithmetic that it can do in the same time.
+"""Measure two limits of this machine: T_peak, by copy and triad, and its arithmetic rate, by polynomials.
 
 As in STREAM, each element that is read or written counts once. A CPU that reads a cache line before overwriting it
 (write-allocate) moves more, but this extra traffic is counted neither for the bound nor for what is compared with it.
@@ -17,7 +17,7 @@ from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.variants import VARIANTS
 
 LEAST, MOST = 2**22, 2**27  # elements
-WARM_UP = 1  # calls after the first one: each streams more than the caches hold, and finds nothing of the call before
+WARM_UP = 1  # warm-up calls; one is enough, as each call replaces all data in the caches
 
 
 def stream_size(llc_bytes: int) -> int:
@@ -41,9 +41,9 @@ def stream(*, n: int | None = None, samples: int = 10, problem: VectorProblem | 
     Parameters
     ----------
     n : int, optional
-        Elements; :func:`stream_size` of the last-level cache when it is left out.
+        Elements of each vector; by default, :func:`stream_size` of the last-level cache.
     problem : VectorProblem, optional
-        Vectors that are there already; their output is overwritten. Then ``n`` is not asked for.
+        Existing vectors, whose output is overwritten. If they are given, ``n`` is ignored.
 
     Examples
     --------
@@ -144,8 +144,8 @@ def limits_of(streams: Iterable[Measurement], own: Measurement | None = None) ->
     streams : iterable of Measurement
         Copies and triads.
     own : Measurement
-        A stream that was measured together with what is compared. It gives the bound, and T_peak too if it is faster
-        than the others; by default the fastest copy gives the bound.
+        A stream that was measured together with the variants to be compared. It gives the bound. If it is faster than
+        the other streams, it gives T_peak, too. By default, the fastest copy gives the bound.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class VectorProblem:
 
 @dataclass(frozen=True)
 class Ring:
-    """Links that lead through memory in random order and, after a lap, back to the start: ``i = links[i]``.
+    """Links ``i = links[i]`` that visit memory in random order and return to the start after one lap.
 
     Every ``stride``-th element is a link; the elements between them are not read. With a link in each cache line, the
     footprint of a chain is the whole array.
@@ -69,12 +69,12 @@ class Ring:
 
     @property
     def lap(self) -> int:
-        """The number of links: so many steps lead back to the start."""
+        """The number of links, and so of the steps that lead back to the start."""
         return self.links.size // self.stride
 
     @classmethod
     def random(cls, n: int, stride: int = 1, seed: int = 0) -> "Ring":
-        """Draw a ring of ``n / stride`` links, in an order in which no step can be foretold."""
+        """Draw a ring of ``n / stride`` links in random order, so that no step can be predicted."""
         require_count(n=n, stride=stride)
         if not 1 <= stride <= n <= 2**32 or n % stride:
             raise CourseError(

@@ -1,10 +1,10 @@
 """The streaming operations, the sums and the transpose in plain NumPy: the oracle of every other file in this topic.
 
 copy, scale, add, triad are the four kernels of STREAM (J. D. McCalpin, Memory Bandwidth and Machine Balance in Current
-High Performance Computers, IEEE TCCA Newsletter, 1995). The others each add one thing: ``dot`` and ``reduce_sum`` a
-reduction; ``horner`` any amount of arithmetic with the traffic of a copy; ``copy_strided`` gaps between the elements
-that are read; the cumulative sums a loop in which each step needs the one before it; ``transpose`` another order of the
-elements. ``chase`` is no work at all: it follows links, to find out how long a memory takes to answer.
+High Performance Computers, IEEE TCCA Newsletter, 1995). Each of the others adds one thing: ``dot`` and ``reduce_sum``
+add a reduction; ``horner`` adds any amount of arithmetic to the traffic of a copy; ``copy_strided`` adds gaps between
+the elements that are read; the cumulative sums add a loop in which each step needs the one before it; ``transpose``
+changes the order of the elements. ``chase`` computes nothing. It follows links, to measure the latency of a memory.
 
 Shapes and dtypes, for every file of this topic:
 

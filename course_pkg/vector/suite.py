@@ -23,12 +23,12 @@ LIBRARIES = {
     "cpu": (Library.NUMBA_CPU, Library.NUMPY, Library.C),
     "gpu": (Library.NUMBA_CUDA, Library.CUPY),
 }
-TOO_SLOW = {("horner", Library.NUMPY)}  # it makes two sweeps for each degree
+TOO_SLOW = {("horner", Library.NUMPY)}  # not measured, because it makes two sweeps for each degree
 COPY_BY = {"cpu": Library.NUMBA_CPU, "gpu": Library.CUPY}  # the copy with which the transposes are compared
 SETTINGS = {"transpose_tiled": ({"padding": 0}, {"padding": 1})}  # measured with each of these
 # rows of the square array that is summed and transposed, if the vectors are long enough
 EDGE = {"cpu": 4096, "gpu": 16384}
-CHECKED = 1 << 20  # of a large result, so many elements are compared with the reference
+CHECKED = 1 << 20  # number of elements of a large result that are compared with the reference
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
@@ -76,7 +76,7 @@ def arguments_of(op: str) -> tuple[str, ...]:
 
 
 def _in_turn(data, chosen, parameters, samples):
-    """Yield the measurements of implementations, sampled in turn; then of those that have several settings."""
+    """Yield the measurements of implementations, sampled in turn; those with several settings come last, one by one."""
     together = [(v, library) for v, library in chosen if v.function_name not in SETTINGS]
     yield from _compare(data, together, parameters, {}, samples)
     for variant, library in chosen:

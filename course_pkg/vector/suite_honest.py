@@ -1,4 +1,4 @@
-"""What ``course bench honest`` measures: streams timed wrongly, each beside the right way, on a GPU or a CPU."""
+"""What ``course bench honest`` measures: streams on a GPU or a CPU, each timed in a wrong and in the right way."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,9 +17,9 @@ from course_pkg.vector.tuning import THREADS_PER_BLOCK
 from course_pkg.vector.variants import VARIANTS
 
 LARGE, QUICK = 2**27, 2**22  # doubles of the longest vectors
-SHORTER = 16  # times: a call that is as short as its launch on a fast GPU, and on arrays that no cache holds
-MANY_FLOPS = 128  # degree of a polynomial whose time is that of the multiprocessors' clock
-IN_A_CORE, TINY = 2**14, 16  # doubles that lie in a core's cache; doubles that a core copies at once
+SHORTER = 16  # a short call has 1/16 of the doubles: as short as its launch, but larger than the caches
+MANY_FLOPS = 128  # degree of a polynomial whose time depends on the multiprocessors' clock, not on memory
+IN_A_CORE, TINY = 2**14, 16  # doubles that fit in a core's cache; doubles of a very short copy
 BY_NUMPY = Library.NUMPY
 
 
@@ -39,16 +39,17 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 def on_cpu(
     n: int | None = None, *, problem: VectorProblem | None = None, samples: int | None = None
 ) -> dict[str, Callable[[], Pair]]:
-    """Return what measures each pitfall that a CPU has, too, by name.
+    """Return, by name, a function that measures each pitfall that also exists on a CPU.
 
     Parameters
     ----------
     n : int, optional
-        Doubles; as many as exceed the CPU's caches when it is left out.
+        Doubles of a vector; by default, so many that the vectors exceed the CPU's caches.
     problem : VectorProblem, optional
-        Vectors that are there already; their output is overwritten. Then ``n`` is not asked for.
+        Existing vectors, whose output is overwritten. If they are given, ``n`` is ignored.
     samples : int, optional
-        Of each call on long vectors, and of each compilation; as many as its pitfall takes when it is left out.
+        Samples of each call on long vectors, and of each compilation; by default, those of the function that measures
+        the pitfall.
     """
     n = problem.a.size if problem else n or stream_size(cpu().llc_bytes)
     v, options = Vectors("cpu", n, problem), {} if samples is None else {"samples": samples}
@@ -76,14 +77,14 @@ def _allocates(v, **options) -> Pair:
     p = v.host
     moved = cost.triad_two_passes(p.a.size)
     in_place = replace(v.triad(p.a.size), fn=reference.triad, cost=moved, library=BY_NUMPY)
-    # the new array is not checked, but the same arithmetic is, in the other half of the pair
+    # the new array is not checked, but the other half of the pair checks the same arithmetic
     new = replace(in_place, fn=lambda a, b, s: a + s * b, args=(p.a, p.b, p.s), check=None)
     return mistime.allocates(new, in_place, **options)
 
 
 def on_gpu(n: int) -> dict[str, Callable[[], Pair]]:
-    """Return what measures each pitfall of a GPU, by name: on n doubles, or as many as fit."""
-    free = min(free_bytes("gpu"), free_bytes("cpu"))  # what is copied to the GPU lies in both
+    """Return, by name, a function that measures each pitfall of a GPU, on n doubles or as many as fit in memory."""
+    free = min(free_bytes("gpu"), free_bytes("cpu"))  # data to be copied to the GPU are in both memories
     fits = 2 ** floor(log2(max(1024, free // 4 // 24)))
     n = min(n, fits)
     v = Vectors("gpu", n)
@@ -102,12 +103,12 @@ def on_gpu(n: int) -> dict[str, Callable[[], Pair]]:
 
 
 def size_in_cache(llc_bytes: int) -> int:
-    """Return a power of two: doubles such that two vectors take at most two thirds of a cache."""
+    """Return a number of doubles, a power of two, such that two vectors take at most two thirds of a cache."""
     return 2 ** floor(log2(max(16, llc_bytes * 2 // 3) // 16))
 
 
 def _fresh_gpu():
-    """Return a kernel that has not been compiled yet: that of the copy, decorated again."""
+    """Return a copy kernel that has not been compiled yet: the function of the copy kernel, decorated again."""
     from course_pkg import cuda
     from course_pkg.device.launch import blocks_for
     from course_pkg.vector.gpu_numba import copy_two_kernel

@@ -1,8 +1,8 @@
 """What ``course bench latency`` measures: how long shared memory, L1, L2 and memory of a GPU take to answer a load.
 
-One thread follows rings of links, from 8 KiB to 1 GiB: each lies in the smallest memory that holds it. A link is alone
-in its 128 bytes, and the order is random, so that no load can be foretold and no cache line serves two of them. On long
-rings, a step also waits for the translation of its address.
+One thread follows rings of links, from 8 KiB to 1 GiB. Each ring is served by the smallest memory that can hold it.
+There is one link in every 128 bytes, so that no cache line serves two loads. The order is random, so that no load can
+be predicted. On long rings, a step also waits for the translation of its address.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ LINE = 32  # elements of 4 bytes between two links: a cache line
 FOOTPRINTS = tuple(2**e for e in range(13, 31))  # bytes
 QUICK = (2**15, 2**22, 2**28)
 STEPS = (2**13, 2**14)  # the first has more than a lap of a ring that fits in L1
-HELD = 4  # a ring of at most so many times L2 is walked once before it is timed
-BUSY_S = 0.4  # the clocks are read while the GPU follows links for so long
-RATES = False  # one thread waits for each load: bytes per second say nothing
+HELD = 4  # a ring is walked once before it is timed, if it is at most this many times as large as L2
+BUSY_S = 0.4  # seconds for which the GPU follows links before its clocks are read; it goes on meanwhile
+RATES = False  # bytes per second are meaningless, because one thread waits for each load
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
@@ -57,9 +57,10 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
 
 
 def summary(measurements: list[Measurement], among: list[Measurement] = ()) -> list[dict]:
-    """Return one row per ring: where it lies, if only one memory can hold it, and the time of a step.
+    """Return one table row per ring: the ring's size, the memory that it stands for, if any, and the time per step.
 
-    ``among`` are the measurements of all rings, if these are some of them: the longest lies in memory.
+    If ``measurements`` are only some of the rings, pass those of all rings as ``among``: the longest of all stands for
+    memory.
     """
     named = {latency: name for name, latency in by_level(among or measurements).items()}
     return [
@@ -83,7 +84,7 @@ def _chains(what: Implementation, footprint: int, samples: int) -> list[Measurem
     ring = Ring.random(footprint // 4, LINE)
     links, at = cuda.to_device(ring.links), cuda.to_device(np.zeros(1, np.uint32))
     if footprint <= HELD * gpu().llc_bytes:
-        fn(links, ring.lap, at)  # a lap, so that the caches hold what they can
+        fn(links, ring.lap, at)  # one lap loads as much of the ring into the caches as fits
     return [
         measure(
             fn,
@@ -126,7 +127,7 @@ def _clocks() -> dict[str, int]:
     links, at = cuda.to_device(ring.links), cuda.to_device(np.zeros(1, np.uint32))
     once = measure(gpu_numba.chase, links, STEPS[-1], at, samples=1).median_s
     steps = max(1, round(BUSY_S * STEPS[-1] / once))
-    gpu_numba.chase(links, steps, at)  # at the end of which the clocks have risen
+    gpu_numba.chase(links, steps, at)  # by the end of this call, the clocks have risen
     gpu_numba.chase(links, 2 * steps, at)
     clocks = devices.gpu_clocks()
     cuda.synchronize()

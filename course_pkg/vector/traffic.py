@@ -1,9 +1,9 @@
-"""Vectors that no cache holds: how many bytes move between the GPU and its memory, of those that must?
+"""Launches on vectors larger than any cache, to compare the bytes that move to and from GPU memory with the cost.
 
-A stride leaves gaps between the elements that are read. Counters of L1 tell how many sectors a request asks for; only
-here is it seen in what pieces memory answers. Sizes are those that are measured. Of a sum, only the launch over the
-whole vector is counted: the others have less than a hundredth of its bytes. Nobody looks at the results, so that memory
-stays as it is found.
+A stride leaves gaps between the elements that are read. Counters of L1 show how many sectors a request asks for. Only
+the counters of memory, which are read for these launches, show how large the pieces are in which memory delivers. The
+sizes are those of the timed vectors. For a sum, only the launch over the whole vector is counted, because the other
+launches move less than a hundredth of its bytes. The results are not used, so memory is not initialised.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ for stride in STRIDES:
 
 
 def _sum(name, kernel, blocks, vectors, n):
-    """Add the launch of a sum that reads ``vectors`` vectors of n elements and writes a number per block."""
+    """Add the launch of a sum that reads ``vectors`` vectors of n elements and writes one number per block."""
 
     def make():
         return *(Unwritten(n) for _ in range(vectors)), Unwritten(blocks)

@@ -2,8 +2,9 @@
 
 The variants, each with its idea, are listed in ``course_pkg/permutation/variants.py``. Arguments and equations are
 those of ``reference.py``; the result goes to ``out``, and all arrays are in GPU memory. If dtype, shape or memory do
-not fit, a function raises ``CourseError`` before anything is written. The *values* of an index vector are not looked
-at: that would take longer than the launch. ``checks.check_permutation`` and ``checks.check_csr`` do it on the host.
+not fit, a function raises ``CourseError`` before anything is written. The *values* of an index vector are not checked,
+because that would take longer than the launch. ``checks.check_permutation`` and ``checks.check_csr`` check them on the
+host.
 """
 
 from course_pkg.permutation.gpu_numba.matrices import (

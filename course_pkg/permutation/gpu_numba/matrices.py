@@ -15,7 +15,7 @@ from course_pkg.permutation.checks import check_permute_matrix
 from course_pkg.permutation.csr import CSR
 from course_pkg.permutation.gpu_numba.vectors import THREADS_PER_BLOCK, invert
 
-BLOCK_ROWS = (WARP, 8)  # one row of threads, which is a warp, for one row of the matrix
+BLOCK_ROWS = (WARP, 8)  # each row of threads is a warp, and takes one row of the matrix
 
 
 def to_device(A) -> CSR:
@@ -88,10 +88,10 @@ def permute_rows(perm, A, out):
 
 @cuda.jit
 def permute_symmetric_kernel(perm, inverse, indptr, indices, data, new_indptr, new_indices, new_data):
-    """As permute_rows, but each lane finds its entry's place: it counts the entries of the row with lower columns.
+    """As permute_rows, but each lane finds its entry's position by counting the entries of the row with lower columns.
 
-    All lanes look at the same entry at the same time, so that a row is read from memory once. The counting takes
-    ``length²`` steps per row: few for rows with tens of entries, many for rows with tens of thousands.
+    All lanes read the same entry at the same time, so that a row is read from memory once. The counting takes
+    ``length²`` steps per row. This is little for rows with tens of entries, but too much for tens of thousands.
     """
     i = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if i < perm.size:

@@ -59,7 +59,7 @@ def unpermute_vector(perm, x, out):
 
 @cuda.jit
 def invert_kernel(perm, inverse):
-    """Scatter the numbers 0, 1, 2, …, which a thread knows without reading them."""
+    """Scatter the numbers 0, 1, 2, …. A thread knows its number, so it does not have to read it."""
     i = cuda.grid(1)
     if i < perm.size:
         inverse[perm[i]] = i

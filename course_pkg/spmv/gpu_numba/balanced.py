@@ -1,8 +1,9 @@
 """The product by tiles of equal work: every block has the same number of nonzeros and ends of rows together.
 
-First, a block puts the products of its nonzeros into shared memory; neighbours are loaded together. Then it sums row by
-row. If a row continues in the next tile, its sum so far goes to ``carry``, with the tile in which it ends; a second
-launch adds these sums. Nothing depends on which block comes first, so the last digit is the same in every run.
+First, a block puts the products of its nonzeros into shared memory; neighbouring threads load neighbouring nonzeros.
+Then the block sums row by row. If a row continues in the next tile, its partial sum goes to ``carry``, together with
+the number of the tile in which the row ends. A second launch adds these sums. Nothing depends on which block comes
+first, so the last digit is the same in every run.
 
 Source: D. Merrill and M. Garland, Merge-based parallel sparse matrix-vector multiplication, SC 2016. There each thread
 walks along its share of rows and nonzeros; here only tiles are cut in this way.
@@ -27,7 +28,7 @@ from course_pkg.spmv.tuning import LONG_ROW, THREADS_PER_BLOCK
 def sum_of_row(products, first, last):
     """Return the sum of ``products[first:last]``, where each lane has a row of its own; the whole warp must call it.
 
-    A lane adds up a short row alone. The long ones of the warp come one after the other, each by all lanes.
+    A lane adds up a short row by itself. Long rows are added up one after the other, each by all lanes of the warp.
     """
     lane = np.uint32(cuda.threadIdx.x % WARP)
     total = products.dtype.type(0)
@@ -55,15 +56,15 @@ def sum_of_row(products, first, last):
 def load_products(products, begin, end, items, indices, data, x):
     """Put ``data[k] * x[indices[k]]`` of the nonzeros from ``begin`` to ``end`` into shared memory.
 
-    Beyond the end comes the last nonzero once more: so no branch stands between the loads, and all ``items`` loads of a
-    thread are on their way before the first has arrived.
+    Beyond the end, a thread loads the last nonzero once more. So there is no branch between the loads, and a thread
+    issues all ``items`` loads before the first one has arrived.
     """
     if begin < end:
         last = np.uint32(end - 1)
         for j in range(items):
             slot = np.uint32(cuda.threadIdx.x + j * THREADS_PER_BLOCK)
             k = min(np.uint32(begin + slot), last)
-            # each nonzero is read once, so it is the first to leave the caches, and x stays
+            # each nonzero is read only once, so it is marked to be evicted first, and x stays in the caches
             products[slot] = cuda.ldcs(data, k) * x[np.uint32(cuda.ldcs(indices, k))]
 
 
@@ -74,7 +75,7 @@ def spmv_csr_balanced_kernel(items):
 
     @cuda.jit
     def spmv_csr_balanced(indptr, indices, data, tile_rows, x, y, carry):
-        """A block per tile: products of neighbouring nonzeros by neighbouring threads, then a thread per row."""
+        """One block per tile: neighbouring threads multiply neighbouring nonzeros; then each thread sums a row."""
         products = cuda.shared.array(tile, y.dtype)
         b, rows = np.uint32(cuda.blockIdx.x), np.uint32(y.size)
         next_b = np.uint32(b + 1)
@@ -102,10 +103,10 @@ def spmv_csr_balanced_kernel(items):
 
 @cuda.jit
 def add_carries_kernel(tile_rows, carry, y):
-    """Add what tiles carried into the rows in which they end: one thread for all neighbouring tiles of one row.
+    """Add the partial sums that tiles carry over to their rows; one thread takes all neighbouring tiles of a row.
 
-    The launch is as long as its longest chain of loads that need one another. So the tile in which a row ends is there
-    already, and the loop, which knows its trips, can load ahead.
+    The time of this launch is that of its longest chain of dependent loads. So the tile in which each row ends has been
+    stored before. The loop then knows its number of trips, and can load ahead.
     """
     b, tiles = np.uint32(cuda.grid(1)), np.uint32(carry.size // 2)
     if b < tiles:
@@ -154,7 +155,7 @@ def spmv_csr_balanced(A, x, y, carry=None):
 
 
 def carries(A):
-    """Return device memory for the sums that tiles carry over, and behind them for the tiles in which their rows end.
+    """Return device memory for the sums that tiles carry over, followed by the tiles in which their rows end.
 
     Many calls may use it, one after the other.
 

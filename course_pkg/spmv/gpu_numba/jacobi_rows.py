@@ -14,15 +14,15 @@ from course_pkg.core.limits import ALL_LANES
 from course_pkg.device.launch import blocks_for
 from course_pkg.spmv.tuning import LANES, THREADS_PER_BLOCK, lanes_for
 
-MOST_THREADS = 2**32 - THREADS_PER_BLOCK  # of a launch, which number themselves in 32 bits
+MOST_THREADS = 2**32 - THREADS_PER_BLOCK  # per launch, because thread numbers have 32 bits
 
 
 @cache
 def row_number(lanes):
     """Return the device function that gives a thread its row: ``lanes`` neighbours have the same one.
 
-    Numbers and offsets are unsigned, of 32 bits: a signed index may count from the end of an array, and Numba would
-    test each one for it, in 64 bits.
+    Numbers and offsets are unsigned 32-bit integers. A signed index may count from the end of an array, so Numba would
+    test each one for this, in 64 bits.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def check_lanes(lanes) -> int:
 
 @cache
 def row_part(lanes, rounded=False):
-    """Return the device function with which a thread sums its share of a row; ``rounded``: x is cast to float32 first.
+    """Return the device function that sums a thread's share of a row; if ``rounded``, x is cast to float32 first.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def row_part(lanes, rounded=False):
 
     @cuda.jit(device=True)
     def part_of(indptr, indices, data, x, row):
-        """Return the sum of ``data * x`` over every ``lanes``-th nonzero of a row, from this thread's own first."""
+        """Return the sum of ``data * x`` over every ``lanes``-th nonzero of a row, beginning with this thread's own."""
         total = 0.0
         first = np.uint32(indptr[row] + cuda.threadIdx.x % lanes)
         for k in range(first, np.uint32(indptr[np.uint32(row + 1)]), np.uint32(lanes)):
@@ -138,7 +138,7 @@ def row_total(lanes, rounded=False):
 
 @cache
 def row_product_kernel(lanes, rounded=False):
-    """Return the kernel of ``y = A x`` for rows that ``lanes`` threads share; ``rounded``: as in :func:`row_part`.
+    """Return the kernel of ``y = A x`` for rows that ``lanes`` threads share; :func:`row_part` explains ``rounded``.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def row_product_kernel(lanes, rounded=False):
 
     @cuda.jit
     def row_product(indptr, indices, data, x, y):
-        """Products and sums are float64, whatever A, x and y are: casting costs instructions, but no byte."""
+        """Products and sums are float64 for all precisions of A, x and y: casts add instructions, but no traffic."""
         row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < y.size and cuda.threadIdx.x % lanes == 0:

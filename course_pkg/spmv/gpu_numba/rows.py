@@ -15,7 +15,7 @@ from course_pkg.spmv.tuning import LANES, THREADS_PER_BLOCK, lanes_for
 
 @cuda.jit
 def spmv_csr_scalar_kernel(indptr, indices, data, x, y):
-    """One thread per row: the 32 threads of a warp read at 32 places, as far apart as their rows are long."""
+    """One thread per row: the 32 threads of a warp read at 32 places, which lie a row's length apart."""
     row = cuda.grid(1)
     if row < y.size:
         total = y.dtype.type(0)

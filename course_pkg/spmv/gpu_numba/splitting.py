@@ -86,7 +86,7 @@ def splitting_rows_kernel(lanes):
 
     @cuda.jit
     def splitting_rows(indptr, indices, data, rows, x, y):
-        """As splitting_rows_together, but without a branch, because the compiler knows the precision."""
+        """As splitting_rows_together, but each launch has rows of one precision, so no branch is needed."""
         row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < rows.size and cuda.threadIdx.x % lanes == 0:
@@ -123,7 +123,7 @@ def splitting_entries_together_kernel(lanes):
     def splitting_entries_together(
         high_indptr, high_indices, high_data, low_indptr, low_indices, low_data, x, y
     ):
-        """Two short loops per row instead of one; their sums are added in a register."""
+        """Two short loops per row, one for each precision; their sums are added in a register."""
         row = number_of()
         total = 0.0
         if row < y.size:
@@ -162,7 +162,7 @@ def splitting_add_kernel(lanes):
 
     @cuda.jit
     def splitting_add(indptr, indices, data, x, y):
-        """As row_product, but y is read and written again: 16 bytes per row that one launch saves."""
+        """As row_product, but y is read and written again: 16 bytes per row more than in a single launch."""
         row = number_of()
         total = total_of(indptr, indices, data, x, row)
         if row < y.size and cuda.threadIdx.x % lanes == 0:

@@ -1,7 +1,7 @@
 """The product by tables that are stored column by column: a warp reads 32 neighbours, and uses every fetched byte.
 
-In all of them a thread computes one row. All offsets are unsigned numbers of 32 bits: a signed index may count from the
-end of an array, and Numba would test each one for it, in 64 bits.
+In all kernels, a thread computes one row. All offsets are unsigned 32-bit integers. A signed index may count from the
+end of an array, so Numba would test each one for this, in 64 bits.
 """
 
 from functools import cache
@@ -56,7 +56,7 @@ def spmv_ell(A, x, y):
 
 @cuda.jit
 def spmv_ellr_kernel(lengths, indices, data, pitch, x, y):
-    """As ell, but each thread knows the length of its row and stops there: 4 bytes more per row, and no padding."""
+    """As ell, but each thread reads the length of its row (4 bytes) and stops there, so no padding is read."""
     row = np.uint32(cuda.grid(1))
     if row < y.size:
         total = y.dtype.type(0)
@@ -89,15 +89,15 @@ def spmv_ellr(A, x, y):
 
 @cache
 def spmv_sell_kernel(chunk, unroll, sorted_rows):
-    """Return the kernel for slices of ``chunk`` rows, of which a thread asks for ``unroll`` nonzeros at a time."""
+    """Return the kernel for slices of ``chunk`` rows; a thread requests ``unroll`` nonzeros of its row at a time."""
 
     @cuda.jit
     def spmv_sell(offsets, perm, indices, data, x, y):
         """As ell, but each slice is as wide as its own longest row. A thread asks for several nonzeros at a time.
 
-        Beyond the slice's end, it asks for its last nonzero once more, and does not use it. So no branch stands between
-        the loads, and all of them are on their way before the first one has arrived. Each nonzero is read once
-        (``ldcs``), so it is the first to leave the caches, and x stays.
+        Beyond the slice's end, it loads its last nonzero once more, and does not use it. So there is no branch between
+        the loads, and all of them are issued before the first one has arrived. Each nonzero is read only once, so it is
+        loaded by ``ldcs``: it is evicted first, and x stays in the caches.
         """
         i = np.uint32(cuda.grid(1))
         if i < y.size:

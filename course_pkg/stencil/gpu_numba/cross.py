@@ -1,6 +1,6 @@
 """A tile of any halo and padding: the mean over a cross of points.
 
-All threads of a block load tile and halo together, wherever their own points lie.
+All threads of a block load the tile and its halo together. A thread need not load its own point.
 """
 
 from functools import cache
@@ -15,14 +15,14 @@ BLOCK_CROSS = (32, 8)
 
 @cache
 def cross_mean_tiled_kernel(block, halo, padding):
-    """Return the kernel for a block (x, y), a halo, and ``padding`` columns that are added to each row of the tile."""
+    """Return the kernel for a block (x, y), a halo, and a tile with ``padding`` unused columns."""
     bx, by = block
     width, height = bx + 2 * halo, by + 2 * halo
     shape, points = (height, width + padding), 4 * halo + 1
 
     @cuda.jit
     def cross_mean_tiled(u, out):
-        """Unlike in laplacian_tiled, a thread may load any point of the tile: so the halo can be of any width."""
+        """Unlike in laplacian_tiled, a thread may load any point of the tile, so the halo can have any width."""
         tile = cuda.shared.array(shape, u.dtype)
         ny, nx = u.shape
         x, y = cuda.threadIdx.x, cuda.threadIdx.y

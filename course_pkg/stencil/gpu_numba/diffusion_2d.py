@@ -27,7 +27,7 @@ def diffusion_step_2d_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_2d_tiled(T, Cp, factor, nx, ny, out):
-        """As the plain step, but threads of a block exchange T through a tile. Cp has no neighbours, so no tile."""
+        """As the plain step, but threads of a block exchange T through a tile. Cp is read once, so without a tile."""
         tile = cuda.shared.array(shape, T.dtype)
         i, j, c = point_2d(nx)
         x, y = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
@@ -66,7 +66,7 @@ def diffusion_step_2d_tiled(T, Cp, lam, dt, h, out, threads_per_block=BLOCK_2D):
 def diffusion_step_2d_marching_kernel(T, Cp, factor, nx, ny, rows, out):
     """As the plain step, but a thread walks along y: each T is read once by its column, and used for three rows.
 
-    ``ahead`` is ``needed`` only if this thread has another row to do, whose lower neighbour lies in the grid.
+    ``ahead`` is ``needed`` only if this thread has another row to compute, and the row after that lies in the grid.
     """
     i, first, last, c = column_2d(nx, ny, rows, 1)
     if i < nx:
@@ -108,7 +108,7 @@ def diffusion_step_2d_marching(
 def load_row(tile, T, centre, c, x, i, nx):
     """Put a block's points of a row into its tile, and load the halo at its ends; zero outside the grid."""
     zero = T.dtype.type(0)
-    # all loads are on their way before the first store has to wait for one
+    # all loads are issued before the first store has to wait for one
     west = T[np.uint32(c - 1)] if x == 1 and i > 0 else zero
     east = T[np.uint32(c + 1)] if x == cuda.blockDim.x and np.uint32(i + 1) < nx else zero
     tile[x] = centre
@@ -125,7 +125,7 @@ def diffusion_step_2d_marching_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_2d_marching_tiled(T, Cp, factor, nx, ny, rows, out):
-        """As marching, but west and east come from the block's tile of one row: fewer loads, two barriers per row."""
+        """As marching, but both neighbours along x come from a tile of one row: fewer loads, two barriers per row."""
         tile = cuda.shared.array(length, T.dtype)
         i, first, last, c = column_2d(nx, ny, rows, 1)
         x, zero, inside = cuda.threadIdx.x + 1, T.dtype.type(0), i < nx

@@ -32,7 +32,7 @@ def diffusion_step_3d_tiled_kernel(block):
 
     @cuda.jit
     def diffusion_step_3d_tiled(T, Cp, factor, nx, ny, nz, out):
-        """As the plain step, but threads of a block exchange T through a tile. Cp has no neighbours, so no tile."""
+        """As the plain step, but threads of a block exchange T through a tile. Cp is read once, so without a tile."""
         tile = cuda.shared.array(shape, T.dtype)
         i, j, k, c = point(nx, ny)
         inside = i < nx and j < ny and k < nz
@@ -72,7 +72,7 @@ def diffusion_step_3d_tiled(T, Cp, lam, dt, h, out, threads_per_block=BLOCK_3D):
 def diffusion_step_3d_marching_kernel(T, Cp, factor, nx, ny, nz, planes, out):
     """As the plain step, but a thread walks along z: each T is read once by its column, and used for three planes.
 
-    ``ahead`` is ``needed`` only if this thread has another plane to do, whose upper neighbour lies in the grid.
+    ``ahead`` is ``needed`` only if this thread has another plane to compute, whose upper neighbour lies in the grid.
     """
     i, j, first, last, c = column(nx, ny, nz, planes, 1)
     if i < nx and j < ny:

@@ -15,7 +15,7 @@ from course_pkg.stencil.checks import check_laplacian, check_pairs, check_points
 MARCHES = {
     2: ("y", "row"),
     3: ("z", "plane"),
-}  # by dimensions: the direction of a march, and what one step takes
+}  # by number of dimensions: the direction of a march, and what a thread computes in one step
 
 
 @cuda.jit(device=True)
@@ -90,9 +90,9 @@ def launch_step(kernel, T, Cp, lam, dt, h, out, block, *, length=None, width=1) 
     block : tuple of int
         Checked by :func:`check_block` or :func:`check_march`; as many numbers as the grids have dimensions.
     length : int, optional
-        Rows or planes that a thread takes when it marches.
+        Rows or planes that a thread computes when it marches.
     width : int
-        Points along x that a thread takes: 1, or 2 for pairs.
+        Points along x that a thread computes: 1, or 2 for pairs.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def launch_step(kernel, T, Cp, lam, dt, h, out, block, *, length=None, width=1) 
 
 
 def check_march(threads_per_block, length, ndim: int = 3) -> tuple[int, ...]:
-    """Check how threads march, and return the block's threads as a tuple.
+    """Check the block and the length of a march, and return the block's threads as a tuple.
 
     A block has one thread in the direction of the march; ``length`` is the number of planes or rows of each thread.
     """

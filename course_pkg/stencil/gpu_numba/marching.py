@@ -1,4 +1,4 @@
-"""The Laplacian by threads that march along z and keep what they have read in registers.
+"""The Laplacian by threads that march along z and keep the values that they have read in registers.
 
 Each thread computes a chunk of ``planes`` planes. Where two chunks meet, planes are read by both threads. With longer
 chunks, fewer planes are read twice; with shorter chunks, more threads are at work.
@@ -22,9 +22,9 @@ BLOCK_VECTORISED = (64, 8, 1)
 def laplacian_marching_kernel(u, nx, ny, nz, planes, out):
     """As the flat kernel, but a thread walks along z: each of its values is read once, and used for three planes.
 
-    ``below``, ``centre`` and ``above`` are the queue. ``ahead`` is asked for one plane early, so that it is on its way
-    while this plane is computed. It is ``needed`` only if this thread has another plane to do (``k + 1 < last``) whose
-    upper neighbour lies in the grid (``k + 2 < nz``); otherwise the load would be wasted, or out of bounds.
+    ``below``, ``centre`` and ``above`` are the queue. ``ahead`` is requested one plane early, so that it is loaded
+    while this plane is computed. It is ``needed`` only if this thread has another plane to compute (``k + 1 < last``)
+    whose upper neighbour lies in the grid (``k + 2 < nz``). Otherwise the load would be wasted, or out of bounds.
     Each ``np.uint32`` keeps an offset in 32 bits, where Numba would widen it to 64.
     """
     i, j, first, last, c = column(nx, ny, nz, planes, 1)
@@ -61,7 +61,7 @@ def laplacian_marching(u, out, threads_per_block=BLOCK_MARCHING, planes=PLANES_M
 def load_plane(tile, u, centre, c, x, y, i, j, nx, ny):
     """Put a block's points of a plane into its tile, and load the halo around them; zero outside the grid."""
     zero, inside = u.dtype.type(0), i < nx and j < ny
-    # all loads are on their way before the first store has to wait for one
+    # all loads are issued before the first store has to wait for one
     west = u[np.uint32(c - 1)] if x == 1 and inside and i > 0 else zero
     east = u[np.uint32(c + 1)] if x == cuda.blockDim.x and inside and np.uint32(i + 1) < nx else zero
     north = u[np.uint32(c - nx)] if y == 1 and inside and j > 0 else zero
@@ -122,9 +122,9 @@ def laplacian_marching_tiled(u, out, threads_per_block=BLOCK_MARCHING, planes=PL
 # With 32 registers per thread, 64 warps fit on a multiprocessor. The compiler would take 40, and only 48 would fit.
 @cuda.jit(max_registers=32)
 def laplacian_vectorised_kernel(u, nx, ny, nz, planes, out):
-    """As marching, but two points per thread: one access moves both, so half as many instructions ask for memory.
+    """As marching, but two points per thread: one access moves both, so there are half as many loads and stores.
 
-    Nothing is loaded ahead: ``above`` is loaded in the step that uses it.
+    Nothing is loaded one plane early: ``above`` is loaded in the step that uses it.
     """
     i, j, first, last, c = column(nx, ny, nz, planes, 2)
     if i < nx and j < ny:

@@ -49,7 +49,7 @@ def laplacian_naive(u, out, threads_per_block=BLOCK_3D):
 
 @cuda.jit
 def laplacian_flat_kernel(u, nx, ny, nz, out):
-    """As the naive kernel, but all addresses follow from one offset ``c`` in 32 bits: fewer instructions."""
+    """As the naive kernel, but all addresses are computed from one 32-bit offset ``c``: fewer instructions."""
     i = np.uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
     j = np.uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
     k = np.uint32(cuda.blockIdx.z * cuda.blockDim.z + cuda.threadIdx.z)
@@ -88,7 +88,7 @@ def laplacian_flat(u, out, threads_per_block=BLOCK_3D):
 
 @cuda.jit
 def diffusion_step_2d_kernel(T, Cp, factor, out):
-    """The fused step: fluxes, divergence and update in one kernel, so that only T, Cp and ``out`` travel."""
+    """The fused step: fluxes, divergence and update in one kernel, so that only T, Cp and ``out`` are moved."""
     i, j = cuda.grid(2)
     ny, nx = T.shape
     if i < nx and j < ny:
@@ -155,7 +155,7 @@ def flux_x_kernel(T, minus_lam_over_h, qx):
 
 @cuda.jit
 def flux_y_kernel(T, minus_lam_over_h, qy):
-    """As along x, with the difference along y: T is read a second time."""
+    """As flux_x_kernel, but with the difference along y: T is read a second time."""
     i, j = cuda.grid(2)
     if j < qy.shape[0] and i < qy.shape[1]:
         qy[j, i] = minus_lam_over_h * (T[j + 1, i] - T[j, i])
@@ -163,7 +163,7 @@ def flux_y_kernel(T, minus_lam_over_h, qy):
 
 @cuda.jit
 def divergence_kernel(qx, qy, Cp, minus_over_h, dTdt):
-    """The third statement reads what the first two wrote, and writes a field of its own."""
+    """The third statement reads the fluxes that the first two wrote, and writes dT/dt to memory."""
     i, j = cuda.grid(2)
     ny, nx = dTdt.shape
     if i < nx and j < ny:
@@ -175,7 +175,7 @@ def divergence_kernel(qx, qy, Cp, minus_over_h, dTdt):
 
 @cuda.jit
 def update_kernel(T, dt, dTdt, out):
-    """The last statement. The fused step needs none of the three fields that lie between them."""
+    """The last statement reads dT/dt. The fused step needs none of the three intermediate fields."""
     i, j = cuda.grid(2)
     if j < T.shape[0] and i < T.shape[1]:
         out[j, i] = T[j, i] + dt * dTdt[j, i]

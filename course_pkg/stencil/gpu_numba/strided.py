@@ -17,7 +17,7 @@ THREADS_STRIDED = 64
 
 @cuda.jit
 def centre_strided_kernel(u, out):
-    """As centre_flat, but any number of threads covers the grid, so that we may choose how many are at work."""
+    """As centre_flat, but with any number of threads, each of which takes many points."""
     six = u.dtype.type(6)
     for c in range(cuda.grid(1), u.size, cuda.gridsize(1)):
         out[c] = six * u[c]
@@ -37,7 +37,7 @@ def centre_strided(u, out, blocks, threads_per_block=THREADS_STRIDED):
 
 @cuda.jit
 def centre_strided_pairs_kernel(u, out):
-    """As centre_strided, but a thread waits for two points at a time: twice the bytes in flight."""
+    """As centre_strided, but a thread requests two points at a time: twice the bytes in flight."""
     six = u.dtype.type(6)
     for c in range(2 * cuda.grid(1), u.size, 2 * cuda.gridsize(1)):
         first, second = load_pair(u, np.uint32(c))

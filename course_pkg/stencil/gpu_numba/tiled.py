@@ -1,4 +1,4 @@
-"""The Laplacian through shared memory, in small steps, each of which adds one thing to the kernel before it.
+"""The Laplacian through shared memory, in small steps: each kernel adds one thing to the kernel before it.
 
 Each tiled kernel is compiled for one size of block, because the compiler must know the size of the tile.
 """
@@ -24,7 +24,7 @@ def centre_flat_kernel(u, nx, ny, nz, out):
 
 
 def centre_flat(u, out, threads_per_block=BLOCK_TILED):
-    """Compute ``out = 6 u``: what is left of the Laplacian without its neighbours.
+    """Compute ``out = 6 u``, the Laplacian without its neighbours.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def centre_tiled_kernel(block):
 
     @cuda.jit
     def centre_tiled(u, nx, ny, nz, out):
-        """As centre_flat, but by way of shared memory: shows what the tile and its barrier cost alone."""
+        """As centre_flat, but through a tile in shared memory: shows the cost of the tile and its barrier alone."""
         tile = cuda.shared.array(shape, u.dtype)
         x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
         i, j, k, c = point(nx, ny)
@@ -97,7 +97,7 @@ def load_tile(tile, u, c, i, j, k, nx, ny, nz):
     x, y, z = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1, cuda.threadIdx.z + 1
     zero, plane = u.dtype.type(0), np.uint32(nx * ny)
     inside = i < nx and j < ny and k < nz
-    # all loads are on their way before the first store has to wait for one
+    # all loads are issued before the first store has to wait for one
     centre = u[c] if inside else zero
     west = u[np.uint32(c - 1)] if x == 1 and inside and i > 0 else zero
     east = u[np.uint32(c + 1)] if x == cuda.blockDim.x and inside and np.uint32(i + 1) < nx else zero
@@ -127,7 +127,7 @@ def centre_tiled_halo_kernel(block):
 
     @cuda.jit
     def centre_tiled_halo(u, nx, ny, nz, out):
-        """As centre_tiled, but the halo is loaded, too: shows what the halo costs before anybody uses it."""
+        """As centre_tiled, but the halo is loaded, too; no thread uses it, so this shows the cost of the halo alone."""
         tile = cuda.shared.array(shape, u.dtype)
         i, j, k, c = point(nx, ny)
         load_tile(tile, u, c, i, j, k, nx, ny, nz)

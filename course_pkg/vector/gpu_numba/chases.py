@@ -1,9 +1,9 @@
-"""Chains of loads as CUDA kernels: one thread follows the links of a ring, and each load says where the next one reads.
+"""Chains of loads as CUDA kernels: one thread follows the links of a ring, and each load gives the next address.
 
-They are no variants of an operation, but an instrument: no load can start before the one before it has answered, so the
-time of a step is the time in which a memory answers. A step is one multiply-add, which makes the address, and one load;
-we read this in the machine code of both kernels (compute capability 9.0). Links are 32-bit and unsigned, because Numba
-would ask of a signed index whether it counts from the end, within the chain.
+These kernels are not variants of an operation, but an instrument. No load can start before the previous one has
+returned, so the time of a step is the latency of the memory. In the machine code of both kernels (compute capability
+9.0), a step is one multiply-add, which computes the address, and one load. Links are unsigned 32-bit numbers, because
+for a signed index Numba would add a test to the chain: a negative index counts from the end.
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.vector.checks import check_chase
 
-SHARED_LINKS = 4096  # room of the ring in shared memory: 16 KiB
+SHARED_LINKS = 4096  # most elements of a ring in shared memory: 16 KiB
 
 
 @cuda.jit
 def chase_kernel(ring, steps, at):
-    """Follow ``steps`` links in global memory, from where ``at`` says; one thread."""
+    """Follow ``steps`` links in global memory with one thread, starting at link ``at[0]``."""
     i = at[0]
     for _ in range(steps):
         i = ring[i]
@@ -26,8 +26,8 @@ def chase_kernel(ring, steps, at):
 def chase(ring, steps, at):
     """Follow the links of a ring on the GPU: ``steps`` times ``at[0] = ring[at[0]]``; no synchronisation.
 
-    A second call goes on where the first one stopped. L1 is empty when a kernel starts, so the first lap of each call
-    is answered by L2 or memory, also on a ring that fits in L1.
+    A second call continues where the first one stopped. L1 is empty when a kernel starts. So even for a ring that fits
+    in L1, the loads of the first lap are served by L2 or memory.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def chase(ring, steps, at):
         Each link is less than n; see :class:`~course_pkg.vector.problem.Ring`.
     steps : int
     at : device array, uint32, shape (1,)
-        Where to start, less than n; overwritten with where the chain ends.
+        The element at which the chain starts, less than n. It is overwritten with the element at which the chain ends.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def chase(ring, steps, at):
 
 @cuda.jit
 def chase_shared_kernel(ring, steps, at):
-    """As the chase, but the thread first copies the ring to shared memory, and follows the links there."""
+    """As chase, but the thread first copies the ring to shared memory, and follows the links there."""
     tile = cuda.shared.array(SHARED_LINKS, np.uint32)
     for k in range(ring.size):
         tile[k] = ring[k]

@@ -1,4 +1,4 @@
-"""Cumulative sums as CUDA kernels: each element needs the one before it, a dependence carried by the loop.
+"""Cumulative sums as CUDA kernels: each element needs the one before it, which is a loop-carried dependence.
 
 The variants differ in how the loops are divided among threads, and so in which elements a warp reads at the same time.
 Sums are accumulated in float64.
@@ -10,7 +10,7 @@ from course_pkg.core.limits import ALL_LANES
 from course_pkg.device.launch import blocks_for
 from course_pkg.vector.checks import check_cumsum
 
-LINES_PER_BLOCK = 64  # columns or rows of a block: few, so that one array has blocks for every multiprocessor
+LINES_PER_BLOCK = 64  # columns or rows per block: few, so that every multiprocessor gets a block
 BLOCK_CHUNKED = (WARP, 8)  # one warp per row, eight rows
 
 
@@ -56,9 +56,9 @@ def cumsum_rows_serial_kernel(a, out):
 def cumsum_rows_serial(a, out):
     """Compute ``out[y, x] = sum(a[y, :x + 1])`` on the GPU, one thread per row; no synchronisation.
 
-    With a perfect cache this is one read and one write per element. But at each step a warp asks for an element of 32
-    rows, that is for 32 sectors, and uses one element of each. The next element is used one step later, if the cache
-    still has the sector.
+    With a perfect cache this is one read and one write per element. But at each step a warp asks for one element from
+    each of 32 rows. These lie in 32 sectors, and only one element of each sector is used. The next element of a sector
+    is used one step later, if the cache still holds the sector.
 
     Examples
     --------

@@ -146,7 +146,7 @@ def triad(a, b, s, out):
 
 @cache
 def horner_kernel(degree):
-    """Return the kernel for one degree. The compiler knows the degree and unrolls the chain (up to about 128 steps)."""
+    """Return the kernel for one degree. The compiler knows the degree and unrolls the loop (up to about 128 steps)."""
 
     @cuda.jit
     def kernel(a, one, out):

@@ -1,4 +1,4 @@
-"""Sums as CUDA kernels: many threads, one number.
+"""Sums as CUDA kernels: many threads compute one number.
 
 First, each block adds up a share of the vector and writes one partial sum. Then a second launch adds up the partial
 sums. All sums are accumulated in float64. The result does not depend on which block comes first, so its last digit is
@@ -50,8 +50,8 @@ def reduce_sum_tree_kernel(a, partial):
 def reduce_sum_tree(a, out, partial=None):
     """Compute ``out[0] = sum(a)`` on the GPU by trees in shared memory; no synchronisation.
 
-    Each launch leaves one sum for every 256 elements: 2^28 elements take four launches and, in float64, 1.008 passes.
-    A block waits at nine barriers, and each step of the tree leaves half of the working threads idle.
+    Each launch reduces 256 elements to one sum, so 2^28 elements take four launches and, in float64, 1.008 passes. A
+    block waits at nine barriers, and after each step of the tree only half of the working threads go on.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def reduce_sum_shuffle(a, out, partial=None):
 
 @cuda.jit
 def reduce_sum_grid_stride_kernel(a, partial):
-    """As reduce_sum_shuffle, but each thread first sums many elements, one grid apart, and waits once for all."""
+    """As reduce_sum_shuffle, but each thread first sums many elements that lie one grid apart: one barrier for all."""
     total = 0.0
     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
         total += a[i]
@@ -190,8 +190,8 @@ def partial_sums(n=1):
 def _sum_of_sums(kernel, a, out, partial):
     """Launch the kernel over ``a``, then over the blocks' sums, until one block is left and writes ``out``.
 
-    A single block for all partial sums would save a launch, but one multiprocessor would have to read up to 2^20 of
-    them.
+    A single block for all partial sums would save a launch, but then one multiprocessor would have to read up to 2^20
+    numbers.
     """
     check_reduce_sum(a, out, device=True)
     partial = _checked_partial(partial, sums_kept(a.size, THREADS_PER_BLOCK), a=a, out=out)

@@ -1,10 +1,10 @@
-"""The transpose as CUDA kernels: rows become columns, so whoever reads along rows writes along columns.
+"""The transpose as CUDA kernels: a thread that reads along a row must write along a column.
 
-No element is used twice, so shared memory does not save reads here. It changes the order, so that whole sectors are
-written. Within the tile a warp reads a column. If rows of the tile are 32 elements apart, all elements of a column lie
-in one bank (for doubles: one pair of banks for each half of a warp). ``padding`` adds unused columns to the tile: each
-row then begins in another bank than the row before (G. Ruetsch, P. Micikevicius, Optimizing Matrix Transpose in CUDA,
-NVIDIA, 2009).
+No element is used twice, so shared memory does not save reads here. It changes the order of the elements, so that whole
+sectors are written. A warp reads a column of the tile. If the rows of the tile are 32 elements apart, all elements of a
+column lie in one bank (for doubles: one pair of banks for each half of a warp). ``padding`` adds unused columns to the
+tile, so that each row begins in another bank than the row before (G. Ruetsch, P. Micikevicius, Optimizing Matrix
+Transpose in CUDA, NVIDIA, 2009).
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.vector.checks import check_transpose
 
 TILE = 32  # rows and columns of a tile: a warp takes one of its rows
-ROWS = 8  # of threads; each takes every eighth row of a tile
+ROWS = 8  # rows of threads; each takes every eighth row of a tile
 BLOCK_TRANSPOSE = (TILE, ROWS)
 
 
@@ -48,7 +48,7 @@ def transpose_naive(a, out):
 
 @cache
 def transpose_tiled_kernel(padding):
-    """Return the kernel whose tile has ``padding`` columns more than it uses."""
+    """Return the kernel whose tile has ``padding`` unused columns."""
     shape = TILE, TILE + padding
 
     @cuda.jit
@@ -77,8 +77,8 @@ def transpose_tiled(a, out, padding=1):
     Parameters
     ----------
     padding : int, 0 to 31
-        Columns added to each row of the tile. Without them, all lanes of a warp (in float64, of half a warp) read from
-        one bank when they read a column; with one, from different banks.
+        Unused columns that are added to the tile. Without padding, all lanes of a warp (in float64, of half a warp)
+        read a column from one bank; with a padding of 1, they read it from different banks.
 
     Examples
     --------
