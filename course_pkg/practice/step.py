@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from course_pkg.core import CourseError
+from course_pkg.core import Cost, CourseError
+from course_pkg.core.checks import unwritten
 
 RESULT = "result"  # stands for the value that a function returns, in Trial.expected
 
@@ -44,8 +45,8 @@ class Trial:
     >>> from course_pkg.core.checks import unwritten
     >>> a = np.arange(4.0)
     >>> trial = Trial({"a": a, "out": unwritten(4)}, {"out": a + 10}, grid=1, block=4)
-    >>> trial.is_launch
-    True
+    >>> trial.is_launch, trial.must_move.bytes
+    (True, 64)
     """
 
     arguments: dict[str, Any]
@@ -67,6 +68,16 @@ class Trial:
     def arrays(self) -> dict[str, np.ndarray]:
         """The arguments that are arrays."""
         return {name: a for name, a in self.arguments.items() if isinstance(a, np.ndarray)}
+
+    @property
+    def must_move(self) -> Cost:
+        """What a launch must move: each array that holds numbers is read once, each one that gets results written once."""
+        arrays = self.arrays
+        results = {name: arrays[name] for name in self.expected if name in arrays}
+        fresh = {name for name, a in results.items() if np.array_equal(a, unwritten(a.shape, a.dtype), True)}
+        read = sum(a.nbytes for name, a in arrays.items() if name not in fresh)
+        written = sum(a.nbytes for a in results.values())
+        return Cost(read, written, known_bytes=read + written)
 
 
 @dataclass(frozen=True)
@@ -140,8 +151,9 @@ class Step:
     also : callable, optional
         A further demand of this step: takes the profile and the trial; returns None if the demand is met, and
         otherwise a sentence.
-    speed : callable, optional
-        Returns ``(trial, cost)``: a launch large enough to be timed, and its Cost. It is timed if there is a GPU.
+    timed : optional
+        A size at which a right kernel is timed if there is a GPU, too large for the caches to hold its arrays; its time
+        is compared with what the trial must move (:attr:`Trial.must_move`).
 
     Raises
     ------
@@ -170,7 +182,7 @@ class Step:
     tell: str = "every element is right"
     rtol: float = 1e-12
     also: Callable[[Any, Trial], str | None] | None = None
-    speed: Callable | None = None
+    timed: Any = None
 
     def __post_init__(self):
         if not 2 <= len(self.hints) <= 3:

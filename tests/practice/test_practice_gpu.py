@@ -12,7 +12,8 @@ import practice_cells as cells
 import pytest
 
 from course_pkg import practice
-from course_pkg.core import Cost, CourseError
+from course_pkg.core import CourseError
+from course_pkg.core.checks import unwritten
 from course_pkg.practice import catalogue, timing
 from course_pkg.practice import checking as checking
 from course_pkg.practice.step import Step, Trial
@@ -23,6 +24,10 @@ numba_cuda = pytest.importorskip("numba.cuda")
 LABS = cells.labs()
 RIGHT = {lab.step: lab for lab in LABS if not lab.says}
 N = 1000
+ONE = "one block does it, or two"
+NOT_TIMED = dict.fromkeys(
+    "map zip guard stride coalesced dot histogram stop_flag strided_sum f_and_residual".split(), ONE
+) | {"by_list": "of its matrix only some columns need move"}
 
 
 @pytest.fixture
@@ -60,11 +65,7 @@ def doubled(n, rng):
     return Trial({"a": a, "n": n, "out": np.full(n, np.nan)}, {"out": 2 * a}, grid=-(-n // 32), block=32)
 
 
-def at_speed():
-    return doubled(N, None), Cost(bytes_read=8 * N, bytes_written=8 * N, known_bytes=16 * N)
-
-
-DOUBLE = Step("double", "Twice", "Double a.", doubled, (40, 7), ("?", "2 * a[i]"), speed=at_speed)
+DOUBLE = Step("double", "Twice", "Double a.", doubled, (40, 7), ("?", "2 * a[i]"), timed=N)
 SOURCE = (
     "@cuda.jit\ndef kernel(a, n, out):\n    i = cuda.grid(1)\n    if i < n:\n        out[i] = {} * a[i]\n"
 )
@@ -105,11 +106,9 @@ def test_a_right_answer_is_timed_on_the_gpu(gpu):
     assert "On this machine" in result._repr_html_()
 
 
-def test_gigabytes_per_second_are_those_of_the_cost(gpu, monkeypatch):
-    large = Step(**{**vars(DOUBLE), "speed": lambda: (doubled(N, None), Cost(known_bytes=250_000_000))})
-    assert checking.check_step(large, Compiled(gpu)).notes == (
-        "On this machine's A GPU: 100 µs, 2,500 GB/s.",
-    )
+def test_gigabytes_per_second_are_those_of_what_must_move(gpu):
+    large = Step(**{**vars(DOUBLE), "timed": 1_000_000})
+    assert checking.check_step(large, Compiled(gpu)).notes == ("On this machine's A GPU: 100 µs, 160 GB/s.",)
 
 
 def test_a_wrong_answer_is_not_timed(gpu):
@@ -137,11 +136,15 @@ def test_without_a_gpu_nothing_is_timed():
     assert type(kernel).__module__.startswith("numba.") or not result.notes
 
 
-def test_the_puzzle_at_the_end_is_timed_with_all_that_it_moves():
-    steps = {step.name: step for step in catalogue.lectures()["first_kernels"]}
-    assert {name for name, step in steps.items() if step.speed} == {"row_sums"}
-    trial, cost = steps["row_sums"].speed()
-    assert cost.bytes == trial.arrays["a"].nbytes + trial.arrays["out"].nbytes == cost.a_eff_bytes
-    assert trial.arrays["a"].nbytes > 100 << 20, "no cache of a GPU holds it"
-    assert trial.grid == trial.arrays["a"].shape[0]
-    np.testing.assert_array_equal(trial.expected["out"], trial.arrays["a"].sum(axis=1))
+def test_what_a_trial_must_move_counts_results_with_old_values_twice():
+    a, out = np.arange(4.0), unwritten(2)
+    made = Trial({"a": a, "n": 4, "out": out}, {"a": a + 1, "out": a[:2]}, grid=1, block=4)
+    assert (made.must_move.bytes_read, made.must_move.bytes_written) == (32, 32 + 16)
+
+
+def test_launches_of_many_blocks_are_timed():
+    steps = [step for of_lecture in catalogue.lectures().values() for step in of_lecture]
+    launches = {step.name: step for step in steps if step.trials()[0].is_launch}
+    assert {name for name, step in launches.items() if step.timed is None} == set(NOT_TIMED)
+    assert {step.name for step in steps if step.timed is not None} <= set(launches)
+

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from course_pkg.core import Cost
 from course_pkg.core.checks import unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.grading import check
@@ -133,13 +132,6 @@ def _row_sums(shape, rng):
     return Trial({"a": a, "out": unwritten(shape[0])}, {"out": right}, shape[0], 16, needed, 0, mistakes)
 
 
-def _many_row_sums():
-    """Return a launch that sums the rows of 128 MiB, more than a GPU's L2 cache holds, and its Cost."""
-    trial = _row_sums((1 << 14, 1 << 10), np.random.default_rng(0))
-    a, out = trial.arrays["a"], trial.arrays["out"]
-    return trial, Cost(a.nbytes, out.nbytes, flops=a.size, known_bytes=a.nbytes + out.nbytes)
-
-
 STEPS = (
     Step(
         name="reverse",
@@ -147,6 +139,7 @@ STEPS = (
         ask="Let each block of 8 threads write its 8 elements in reverse order, by way of the shared tile.",
         trial=_reverse,
         sizes=(16, 8, 40),
+        timed=1 << 24,
         needs="blocks",
         also=demands.passes_on,
         tell="each thread passed its element on to another one of its block",
@@ -169,6 +162,7 @@ STEPS = (
         ask="Let each block write the sum of its 16 elements: fold the tile in half until one number is left.",
         trial=_block_sum,
         sizes=(32, 16, 64),
+        timed=1 << 24,
         needs="reverse",
         limits={"global_load.thread_accesses": 1, "global_store.thread_accesses": 1},
         also=demands.folds,
@@ -236,6 +230,7 @@ STEPS = (
         ask="Let out[i] be w[0] · a[i - 2] + … + w[4] · a[i + 2]; let each block read no element twice.",
         trial=_convolution,
         sizes=(20, 8, 35),
+        timed=1 << 24,
         needs="stencil",
         limits={"global_load.thread_accesses": 1, "global_store.thread_accesses": 1},
         tell="8 threads filled a tile of 12, and then read their neighbours from it",
@@ -261,7 +256,7 @@ STEPS = (
         sizes=((3, 64), (2, 48), (1, 16)),
         needs="block_sum",
         limits={"global_load.sectors": 1, "global_store.requests": 1},
-        speed=_many_row_sums,
+        timed=(1 << 14, 1 << 10),
         tell="no byte was moved twice, and none for nothing",
         hints=(
             "Which elements of a row should 16 neighbours read in one trip?",

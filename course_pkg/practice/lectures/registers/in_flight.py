@@ -47,6 +47,7 @@ STEPS = (
         ask="Let each thread compute two neighbours of y = a x + y, by load_pair and store_pair.",
         trial=_pairs,
         sizes=(64, 65, 2, 158),
+        timed=1 << 24,
         limits={"global_load.requests": 1, "global_store.requests": 1},
         tell="each request moved 16 bytes per lane, and half as many requests did the work",
         hints=(

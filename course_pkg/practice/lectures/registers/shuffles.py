@@ -75,6 +75,7 @@ STEPS = (
         ask="Let the 32 lanes of a warp find the index of the largest number of their row; of equal ones, the lower.",
         trial=_argmax,
         sizes=(1, 3, 6),
+        timed=1 << 19,
         needs="strided_sum",
         limits={
             "global_load.requests": 1,

@@ -63,6 +63,7 @@ FIRST = (
         ask="Let the 64 threads of a block double a piece of 8 rows × 8 columns of the matrix, without wasting a byte.",
         trial=_piece,
         sizes=((8, 16), (16, 8), (11, 24)),
+        timed=(1 << 12, 1 << 13),
         limits={"global_load.sectors": 1, "global_store.sectors": 1},
         tell="each request of a warp uses all bytes of its sectors",
         hints=(
@@ -92,6 +93,7 @@ FIRST = (
         "and read each sector of z once.",
         trial=_parts,
         sizes=(32, 64, 45),
+        timed=1 << 23,
         also=uses_tile,
         limits={"global_load.sectors": 1, "global_store.sectors": 1},
         tell="the tile made rows of scattered numbers: every sector was asked for once",
@@ -126,6 +128,7 @@ BANKS = (
         "bank conflict, and fill it.",
         trial=_narrow,
         sizes=((4, 16), (8, 8), (7, 19)),
+        timed=(1 << 12, 1 << 12),
         needs="halo_plane",
         limits={"shared_load.wavefronts": 1},
         tell="each read of a warp took two wavefronts, one for each half-warp",
@@ -155,6 +158,7 @@ BANKS = (
         ask="The tile holds a piece of a: let each block write the piece's transpose, row by row, into out.",
         trial=_turn,
         sizes=((16, 16), (32, 48), (20, 36)),
+        timed=(1 << 12, 1 << 12),
         limits={
             "global_load.sectors": 1,
             "global_store.sectors": 1,

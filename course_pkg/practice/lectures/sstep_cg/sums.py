@@ -87,6 +87,7 @@ STEPS = (
         ask="Let each warp leave its parts of ⟨u, r⟩ and ⟨u, w⟩, and load every number once.",
         trial=_both_dots,
         sizes=(40, 9, 96),
+        timed=1 << 24,
         limits=LIMITS,
         tell="three vectors were loaded once; two kernels would have loaded u twice",
         hints=(
@@ -112,6 +113,7 @@ STEPS = (
         "Q_k·AQ_{s-1}.",
         trial=_block_moments,
         sizes=((2, 40), (1, 7), (3, 64), (5, 33)),
+        timed=(4, 1 << 22),
         needs="both_dots",
         limits=LIMITS,
         tell="s vectors, one product and r were loaded once, for 2 s sums",
@@ -144,6 +146,7 @@ STEPS = (
         "point.",
         trial=_gram_once,
         sizes=(40, 5, 96),
+        timed=1 << 23,
         needs="block_moments",
         limits=LIMITS,
         tell="five numbers per point gave five sums; the entry below the diagonal was not computed again",
