@@ -94,9 +94,9 @@ _marching("search_halo", search_kernel_of(halo=True), THREE, ("field", "partial"
 _marching(
     "residual_halo", residual_kernel_of(halo=True), ("grid", "field"), ("field", "partial"), HALO, halo=2
 )
-_marching(
-    "advance_1_halo", cg.advance_kernel(1, halo=True), THREE, ("field", "field", "partial"), HALO, halo=2
-)
+for terms in range(3):
+    advance = cg.advance_kernel(terms, halo=True)
+    _marching(f"advance_{terms}_halo", advance, THREE, ("field", "field", "partial"), HALO, halo=2)
 SINGLE = ("float32",)
 _marching("search_mixed", cg.search_mixed_kernel, THREE, ("field", "partial"), SUMMED, SINGLE)
 _marching(

@@ -91,4 +91,4 @@ def mpax_solve(Q, h) -> Rival:
             solvers[rtol] = jax.jit(solver.optimize)
         last[:] = [solvers[rtol](program).primal_solution]
 
-    return Rival(call, lambda: jax.block_until_ready(last[0]), lambda: np.asarray(last[0]), version("mpax"))
+    return Rival(call, lambda: jax.block_until_ready(last), lambda: np.asarray(last[0]), version("mpax"))
