@@ -81,15 +81,27 @@ def diverged(norms, why: str) -> Stop | None:
     return None
 
 
-def bounds_too_low(bounds, growth: float) -> str:
-    """Return a sentence which says that A has eigenvalues beyond the bounds, because basis vectors grew.
+def beyond_bounds(interval, growth: float, asked) -> str:
+    """Return a sentence which says that A has eigenvalues beyond the interval, because basis vectors grew.
+
+    Parameters
+    ----------
+    interval : (float, float)
+    growth : float
+    asked : (float, float), str or None
+        The bounds that the method was called with; if they are no numbers, the interval was found from A and M.
 
     Examples
     --------
-    >>> bounds_too_low((0.0, 4.0), 1e6)
-    'A has eigenvalues beyond the bounds (0, 4), because basis vectors grew by 1e+06: pass a larger upper bound, or ...'
+    >>> beyond_bounds((0.0, 4.0), 1e6, (0.0, 4.0))
+    'A has eigenvalues beyond the bounds (0, 4), because basis vectors grew by 1e+06: pass wider bounds, or leave ...'
+    >>> beyond_bounds((0.0, 4.0), 1e6, None)
+    'A has eigenvalues beyond the bounds (0, 4), which were found from A and M, ...: pass wider bounds, ...'
     """
+    found = asked is None or isinstance(asked, str)
+    where = ", which were found from A and M," if found else ","
+    remedy = "or check that A and M are positive definite" if found else "or leave bounds out"
     return (
-        f"A has eigenvalues beyond the bounds ({bounds[0]:.6g}, {bounds[1]:.6g}), because basis vectors grew by "
-        f"{growth:.0e}: pass a larger upper bound, or leave bounds out."
+        f"A has eigenvalues beyond the bounds ({interval[0]:.6g}, {interval[1]:.6g}){where} because basis vectors grew by "
+        f"{growth:.0e}: pass wider bounds, {remedy}."
     )

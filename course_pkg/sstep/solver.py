@@ -27,7 +27,7 @@ from course_pkg.sstep import scalar_work
 from course_pkg.sstep.bases import basis, check_bounds
 from course_pkg.sstep.bounds import lanczos
 from course_pkg.sstep.checks import check_s
-from course_pkg.sstep.outcome import bounds_too_low, diverged, ended, fell
+from course_pkg.sstep.outcome import beyond_bounds, diverged, ended, fell
 from course_pkg.sstep.troubles import broken, gram_trouble, growth_of, moments_trouble
 
 BOUNDS = ("gershgorin", "lanczos")
@@ -229,10 +229,10 @@ def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
             last_true, old = true, None
             continue
         growth = max(growth, growth_of(G, s, name))
-        advice = (
-            bounds_too_low(interval, growth) if growth > GROWN else "choose a smaller s, or check A and M."
+        grew = beyond_bounds(interval, growth, bounds) if growth > GROWN else ""
+        trouble = gram_trouble(G, s, iterations, interval) or diverged(
+            norms, grew or "choose a smaller s, or check A and M."
         )
-        trouble = gram_trouble(G, s, iterations, interval) or diverged(norms, advice)
         if trouble:
             break
         try:
@@ -261,7 +261,7 @@ def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
     }  # fmt: skip
     notes = fell(asked, s, fallbacks)
     if growth > GROWN and not trouble:
-        notes += (bounds_too_low(interval, growth),)
+        notes += (beyond_bounds(interval, growth, bounds),)
     return ended(room, norms, start.target, iterations, trouble, extra, notes)
 
 

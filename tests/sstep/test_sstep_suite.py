@@ -49,7 +49,7 @@ def test_the_suite_measures_operations_and_solves(tiny):
         assert m.parameters["shape"] == [6, 6, 6] and m.observed["iterations"] > 0
         s = m.parameters.get("s")
         its_cost = getattr(cost, m.operation)(216, **({"s": s} if s else {}))
-        assert m.observed["bytes_iteration"] == its_cost.bytes
+        assert m.observed.get("bytes_iteration") == (None if "M" in m.parameters else its_cost.bytes)
     rows = demands.demands(found)
     assert all(row["met"] == "yes" for row in rows) and any(
         "s = 2: iterations" in row["what"] for row in rows
