@@ -441,15 +441,6 @@ viz.samples(
     note=f"Left: {this_machine}\nMiddle: {gpus['H100'].origin}\nRight: {h200.origin}",
 )
 
-# %% slideshow={"slide_type": "skip"}
-# Wrong ways to time, recorded beside the right ones: on GPUs, by `course bench honest --record`.
-from course_pkg.bench import pitfalls
-from course_pkg.vector import here, suite_honest
-
-honest = bench.records("honest")
-wrong_right = {found.device.name: pitfalls.pairs(found.measurements) for found in honest}
-no_wait = next(pair for pair in wrong_right["NVIDIA H200"] if pair.pitfall.name == "no_wait")
-
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ```python
 # start = time.perf_counter()
@@ -468,6 +459,15 @@ guess_clock
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Wrong clocks, right clocks
+
+# %% slideshow={"slide_type": "skip"}
+# Wrong ways to time, recorded beside the right ones: on GPUs, by `course bench honest --record`.
+from course_pkg.bench import pitfalls
+from course_pkg.vector import here, suite_honest
+
+honest = bench.records("honest")
+wrong_right = {found.device.name: pitfalls.pairs(found.measurements) for found in honest}
+no_wait = next(pair for pair in wrong_right["NVIDIA H200"] if pair.pitfall.name == "no_wait")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.wrong_right(

@@ -152,11 +152,8 @@ viz.Picture.load(
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # We solve $A x = b$. If $A$ is **symmetric**, the residual $b - A x$ points straight downhill on the energy $\tfrac12\langle x, A x\rangle -
-# \langle b, x\rangle$. If it is **[positive definite](glossary.md#SPD)**, so $\langle p, A p\rangle > 0$ for all $p \neq 0$, the energy is a bowl, and its
-# lowest point is the solution.
-
-# %% [markdown] slideshow={"slide_type": "skip"}
-# Our $A$ is $-\Delta$, not $\Delta$: 6 on the diagonal, $-1$ per neighbour, never stored.
+# \langle b, x\rangle$; if **[positive definite](glossary.md#SPD)**, $\langle p, A p\rangle > 0$ for all $p \neq 0$, it is a bowl, lowest at the solution. Our $A$
+# is $-\Delta$, not $\Delta$: 6 on the diagonal, $-1$ per neighbour.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The wrong sign is the likeliest mistake with this method. Here is the check on a small grid, with the matrix written out:

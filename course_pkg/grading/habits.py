@@ -50,11 +50,24 @@ def first(program: Program, arrays: frozenset[str]) -> str | None:
         if isinstance(node, ast.Call)
         and program.name in {n.id for n in ast.walk(node.func) if isinstance(n, ast.Name)}
     ]
-    found += [(line, 0, said) for line, said in _shared_name_taken(program)]
+    found += [(line, 0, said) for line, said in (*_shared_name_taken(program), *_only_prints(program))]
     if not found:
         return None
     line, _, said = min(found)
     return f"Line {line}, {quoted(program, line)}: {said.replace(OWN, _own_index(program, line))}"
+
+
+def _only_prints(program: Program) -> Iterator[tuple[int, str]]:
+    """``print(a[i] + b[i])`` in a kernel that writes nothing: what is printed stands in no array."""
+    nodes = list(ast.walk(program.tree))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    prints = [node for node in calls if _names(node.func) == {"print"} and not node.keywords]
+    texts = any(isinstance(node, ast.JoinedStr) for node in nodes)  # which have a sentence of their own
+    writes = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) for node in nodes)
+    known = ("print", "range", "len", "min", "max", "abs", "int", "float", "cuda.grid", "cuda.gridsize")
+    if prints and not writes and not texts and all(ast.unparse(node.func) in known for node in calls):
+        said = "print shows a number and leaves nothing in an array; store it in an element, such as out[i] = …"
+        yield prints[0].lineno, said
 
 
 def _shared_name_taken(program: Program) -> Iterator[tuple[int, str]]:

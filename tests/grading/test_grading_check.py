@@ -129,6 +129,7 @@ def test_atomics_of_global_memory_have_a_limit_of_their_own():
 
 
 HABITS = {
+    "print(a[0, 0])": "Line 3, `print(a[0, 0])`: print shows a number and leaves nothing in an array",
     "out[:] = a": "Line 3, `out[:] = a`: `out[:]` means the whole array",
     "out[0, 0] = len(a[0]) + 2.0": "No line asks which thread it is: every thread runs the whole kernel",
     "i = cuda.grid(1)\n    if i < len(a):\n        out[i, 0] = a[i, 0] + 2.0": "`len(a)` is the number of rows",

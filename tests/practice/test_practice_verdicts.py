@@ -32,6 +32,7 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
     ("body", "says"),
     [
         ("out[:] = a + 10", "Line 3, `out[:] = a + 10`: `out[:]` means the whole array"),
+        ("print(a[i] + 10)", "print shows a number and leaves nothing in an array; store it in an element"),
         ("out[:] += 10", "`out[:]` means the whole array"),
         ("out = a + 10", "gives the name a new meaning inside this thread and leaves the array as it is"),
         ("out += 10", "`out` is the whole array, and every thread would change all of it; a thread changes its own"),
