@@ -7,9 +7,8 @@ from course_pkg.qp.reference import split
 
 
 def sums(Q, x):
-    """Return Q⁺x and Q⁻x."""
-    plus, minus = split(Q)
-    return plus @ x, minus @ x
+    """Return Q⁺x and Q⁻x, of one problem or of several."""
+    return tuple(np.einsum("...ij,...j->...i", part, x) for part in split(Q))
 
 
 def by_threads(Q, h, x):
@@ -38,13 +37,14 @@ def by_threads(Q, h, x):
 def by_tiles(Q, h, x, size):
     """Return likely mistakes in a kernel that stages x in tiles of this size."""
     n = x.size
-    place = np.arange(n) % size
-    own = (np.arange(n) // size * size)[:, None] + place  # [j, i]: index that thread i fetched for j's tile
+    first, place = np.arange(0, n, size), np.arange(n) % size
+    own = first[:, None] + place  # [tile, i]: index that thread i fetched
     fetched = x[np.where(own < n, own, own - size)]  # beyond n, the number of the tile before stays
+    of_tiles = [np.add.reduceat(part, first, axis=0) for part in split(Q)]
     return {
         "Every tile held the first elements of x: a tile begins at `first`.": _new(x, h, *sums(Q, x[place])),
         "Each thread used tile[t], which it has fetched itself: row first + k belongs to tile[k].": _new(
-            x, h, *((part * fetched).sum(axis=0) for part in split(Q))
+            x, h, *((part * fetched).sum(axis=0) for part in of_tiles)
         ),
     }
 
