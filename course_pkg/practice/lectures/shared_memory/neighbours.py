@@ -95,7 +95,7 @@ FIRST = (
         "the other three.",
         trial=_plane,
         sizes=((8, 16), (8, 8), (13, 11), (1, 3)),
-        timed=(1 << 12, 1 << 12),
+        timed=(1 << 11, 1 << 12),
         needs="halo_line",
         limits=ONCE,
         tell="each block loaded every point that it needs once, and no corner",

@@ -138,7 +138,7 @@ STEPS = (
         "it while it is in a register.",
         trial=_advance_block,
         sizes=(12, 40, 64),
-        timed=1 << 22,
+        timed=1 << 21,
         limits={READ: 1, WRITTEN: 1},
         tell="each new row was stored once, and nobody read it again",
         hints=(
