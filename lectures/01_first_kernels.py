@@ -669,6 +669,10 @@ by_columns
 # threads read and wrote, and hints if you want them. Wrong answers are welcome: they cannot break anything, not even with an endless loop. The kernels run
 # in the interpreter, with or without a GPU. What you solve is remembered.
 #
+# Where there is a GPU, a right answer of many blocks is also timed on it. Blocks are small here, so that you can read the picture, and a GPU starts only
+# so many per ns: in lecture 3, blocks of one warp start at 1.66 per ns on an H200 and on an H100, whose memory is slower. Blocks of eight warps do that
+# work in less than a third of the time.
+#
 # **Puzzle 1. One thread for each element.** The block has exactly as many threads as `a` has elements. Add 10 to each.
 
 # %% slideshow={"slide_type": "skip"}

@@ -71,7 +71,7 @@ class Trial:
 
     @property
     def must_move(self) -> Cost:
-        """What a launch must move: each array that holds numbers is read once, each one that gets results written once."""
+        """What a launch must move: each array that holds numbers is read once, each that gets results written once."""
         arrays = self.arrays
         results = {name: arrays[name] for name in self.expected if name in arrays}
         fresh = {name for name, a in results.items() if np.array_equal(a, unwritten(a.shape, a.dtype), True)}

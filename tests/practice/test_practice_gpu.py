@@ -25,9 +25,19 @@ LABS = cells.labs()
 RIGHT = {lab.step: lab for lab in LABS if not lab.says}
 N = 1000
 ONE = "one block does it, or two"
-NOT_TIMED = dict.fromkeys(
-    "map zip guard stride coalesced dot histogram stop_flag strided_sum f_and_residual".split(), ONE
-) | {"by_list": "of its matrix only some columns need move"}
+SMALL = (
+    "map",
+    "zip",
+    "guard",
+    "stride",
+    "coalesced",
+    "dot",
+    "histogram",
+    "stop_flag",
+    "strided_sum",
+    "f_and_residual",
+)
+NOT_TIMED = dict.fromkeys(SMALL, ONE) | {"by_list": "of its matrix only some columns need move"}
 
 
 @pytest.fixture
@@ -100,7 +110,8 @@ def test_a_right_answer_is_timed_on_the_gpu(gpu):
     answer = Compiled(gpu)
     result = checking.check_step(DOUBLE, answer)
     assert result.good, result
-    assert result.notes == ("On this machine's A GPU: 100 µs, 0 GB/s.",)
+    small = "Small blocks, for the picture: 32 of 32 threads, 1,024 threads per multiprocessor."
+    assert result.notes == (f"On this machine's A GPU: 100 µs, 0 GB/s. {small}",)
     assert answer.launches == [(-(-N // 32), 32, 0, 0)] or answer.launches == [((-(-N // 32)), 32, 0, 0)]
     assert [a.size for a in gpu.copied] == [N, N], "arrays are copied, numbers are not"
     assert "On this machine" in result._repr_html_()
@@ -108,7 +119,15 @@ def test_a_right_answer_is_timed_on_the_gpu(gpu):
 
 def test_gigabytes_per_second_are_those_of_what_must_move(gpu):
     large = Step(**{**vars(DOUBLE), "timed": 1_000_000})
-    assert checking.check_step(large, Compiled(gpu)).notes == ("On this machine's A GPU: 100 µs, 160 GB/s.",)
+    small = "Small blocks, for the picture: 31,250 of 32 threads, 0.31 per ns; larger ones would be fewer."
+    assert checking.check_step(large, Compiled(gpu)).notes == (
+        f"On this machine's A GPU: 100 µs, 160 GB/s. {small}",
+    )
+
+
+def test_nothing_is_said_of_blocks_that_are_large_enough():
+    assert timing.small_blocks(Trial({}, {}, grid=(256, 256), block=(16, 16)), 1e-4, 132) == ""
+    assert "256 of 64 threads" in timing.small_blocks(Trial({}, {}, grid=(16, 16), block=(8, 8)), 1e-4, 132)
 
 
 def test_a_wrong_answer_is_not_timed(gpu):

@@ -54,7 +54,7 @@ STEPS = (
         ask="Replace p by r + β p, with two loads and one store per point.",
         trial=_update_p,
         sizes=(40, 7, 96),
-        timed=1 << 24,
+        timed=1 << 23,
         limits={READ: 1, WRITTEN: 1},
         tell="two fields were read and one was written: 24 bytes per point, and no kernel can do with less",
         hints=(
@@ -79,7 +79,7 @@ STEPS = (
         ),
         trial=_map_stencil,
         sizes=((6, 12), (5, 5), (9, 17), (1, 3)),
-        timed=(1 << 12, 1 << 12),
+        timed=(1 << 11, 1 << 12),
         needs="update_p",
         limits={READ: 1, "global_load.unique_bytes": 1, WRITTEN: 1},
         tell="ten reads per point inside, but only two fields come from memory: the caches serve the neighbours",

@@ -91,7 +91,7 @@ STEPS = (
         ask="Compute out = (a · b + c)² with as few bytes as possible.",
         trial=_one_pass,
         sizes=(40, 64, 7),
-        timed=1 << 24,
+        timed=1 << 23,
         limits={LOADS: 1, STORES: 1},
         tell="4 passes instead of 8, because a and b met c inside a thread",
         hints=(
@@ -121,7 +121,7 @@ STEPS = (
         ask="Let out[i] be u[i] · c[i] without reading c: all its elements are c[i] = 1 + (i · h)².",
         trial=_recompute,
         sizes=(40, 33, 64),
-        timed=1 << 24,
+        timed=1 << 23,
         needs="one_pass",
         limits={LOADS: 1, STORES: 1, "flops.total": 1.25},
         tell="four flops per element replaced a third of all bytes",

@@ -7,6 +7,7 @@ from course_pkg.core.access import SECTOR_BYTES, WARP
 from course_pkg.core.checks import unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.permutation import reference
+from course_pkg.permutation.measures import distinct
 from course_pkg.practice.step import Step, Trial, WhatIf
 
 
@@ -17,8 +18,13 @@ def values(n, rng):
 
 def sectors(request, element, itemsize):
     """Return how many sectors all requests touch; each access is given by its request and its element."""
-    pairs = np.stack([np.ravel(request), np.ravel(element) * itemsize // SECTOR_BYTES])
-    return np.unique(pairs, axis=1).shape[1]
+    request, sector = np.ravel(request), np.ravel(element) * itemsize // SECTOR_BYTES
+    return distinct(request * (int(sector.max(initial=0)) + 1) + sector)
+
+
+def sectors_in_order(first, last, itemsize):
+    """Return how many sectors all requests touch, if each asks for the elements from ``first`` to ``last``."""
+    return int(np.sum(last * itemsize // SECTOR_BYTES - first * itemsize // SECTOR_BYTES + 1))
 
 
 def random_matrix(shape, rng, shortest=0, longest=5):
@@ -26,9 +32,12 @@ def random_matrix(shape, rng, shortest=0, longest=5):
     rows, columns = shape
     lengths = rng.integers(shortest, min(longest, columns) + 1, rows)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    indices = [np.sort(rng.choice(columns, length, replace=False)) for length in lengths]
-    data = rng.integers(1, 10, indptr[-1]).astype(np.float64)
-    return csr_array((data, np.concatenate(indices).astype(np.int32), indptr), shape=shape)
+    row = np.repeat(np.arange(rows), lengths)
+    place = np.arange(row.size) - indptr[row]
+    drawn = np.sort(row * columns + rng.integers(columns - lengths[row] + 1)) - row * columns
+    data = rng.integers(1, 10, row.size).astype(np.float64)
+    # the k-th smallest column of a row moves k to the right, so that no column occurs twice
+    return csr_array((data, (drawn + place).astype(np.int32), indptr), shape=shape)
 
 
 def permutation(n, rng):
@@ -38,12 +47,11 @@ def permutation(n, rng):
 
 def _moved(n, rng, source, target, move, undo, mistake):
     """Return the trial of a copy between ``old`` and ``new``: ``old`` is accessed at ``perm``, ``new`` in order."""
-    perm, given, in_order = permutation(n, rng), values(n, rng), np.arange(n)
-    reads, writes = (perm, in_order) if source == "old" else (in_order, perm)
-    of_perm, loads, stores = (
-        sectors(in_order // WARP, places, itemsize)
-        for places, itemsize in ((in_order, perm.itemsize), (reads, 8), (writes, 8))
-    )
+    perm, given = permutation(n, rng), values(n, rng)
+    first = np.arange(0, n, WARP)
+    of_perm, numbers = (sectors_in_order(first, np.minimum(first + WARP, n) - 1, size) for size in (4, 8))
+    apart = sectors(np.arange(n) // WARP, perm, 8)
+    loads, stores = (apart, numbers) if source == "old" else (numbers, apart)
     return Trial(
         {"perm": perm, source: given, target: unwritten(n)},
         {target: move(perm, given)},

@@ -1,18 +1,24 @@
 """Steps on sparse products: by rows, by rows in another order, by lanes that share a row, by slices."""
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
-from course_pkg.core.access import WARP
+from course_pkg.core.access import SECTOR_BYTES, WARP
 from course_pkg.core.checks import unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.permutation import reference
-from course_pkg.practice.lectures.permutations.orders import permutation, random_matrix, sectors, values
+from course_pkg.practice.lectures.permutations.orders import (
+    permutation,
+    random_matrix,
+    sectors,
+    sectors_in_order,
+    values,
+)
 from course_pkg.practice.step import Step, Trial, WhatIf
-from course_pkg.spmv.cost import gather
-from course_pkg.spmv.formats import Csr, SellCSigma
+from course_pkg.spmv.formats import SellCSigma
 
 LANES, SLICE = 4, 32
+LONGEST = 7  # entries of the longest row that four lanes share: at most two trips, which no compiler reorders
 STORES = "global_store.thread_accesses"
 
 
@@ -29,11 +35,15 @@ def _one_row_each(shape, rng):
 
 
 def _back_in_place(n, rng):
-    A = random_matrix((n, n), rng, longest=3).tolil()
-    A.setdiag(2.0 ** rng.integers(1, 5, n))  # so that every quotient is exact
-    A = csr_array(A)
-    A.sort_indices()
-    perm, x, b = permutation(n, rng), values(n, rng), values(n, rng)
+    A, order = random_matrix((n, n), rng, longest=3), permutation(n, rng)
+    perm = np.empty_like(order)
+    perm[order] = np.roll(order, 1)  # one cycle: perm[i] is never i
+    # whoever looks for column i in row i, and not for perm[i], must find nothing in any row
+    A.data[A.indices == np.repeat(reference.invert(perm), np.diff(A.indptr))] = 0
+    A.eliminate_zeros()
+    diagonal = 2.0 ** rng.integers(1, 5, n)  # so that every quotient is exact
+    A = csr_array(A + diags_array(diagonal - A.diagonal()))
+    x, b = values(n, rng), values(n, rng)
     rows = reference.permute_rows(perm, A)
     right = (b - A @ x) / A.diagonal() + x
     in_order_of_rows = right[perm]
@@ -51,17 +61,22 @@ def _back_in_place(n, rng):
 
 
 def _lanes_share(shape, rng):
-    A, x = random_matrix(shape, rng, longest=7), values(shape[1], rng)
+    A, x = random_matrix(shape, rng, longest=LONGEST), values(shape[1], rng)
     rows = shape[0]
-    in_order = Csr(A.indptr, np.arange(A.nnz, dtype=np.int32), A.data, (rows, max(1, A.nnz)))
-    loads = gather(Csr.from_scipy(A), lanes=LANES).sectors
-    loads += sum(gather(in_order, dtype, LANES).sectors for dtype in ("float64", "float32"))
-    thread = np.arange(LANES * rows)
-    loads += sum(sectors(thread // WARP, thread // LANES + k, A.indptr.itemsize) for k in (0, 1))
-    needed = {"global_load.sectors": loads, STORES: rows}
-    shares = np.zeros(WARP * blocks_for(LANES * rows, WARP))
-    row = np.repeat(np.arange(rows), np.diff(A.indptr))
-    np.add.at(shares, LANES * row + (np.arange(A.nnz) - A.indptr[row]) % LANES, A.data * x[A.indices])
+    row, entry = np.repeat(np.arange(rows), np.diff(A.indptr)), np.arange(A.nnz)
+    trip, lane = np.divmod(entry - A.indptr[row], LANES)
+    request = LANES * row // WARP * LONGEST + trip
+    first = np.arange(0, rows, WARP // LANES)
+    last = np.minimum(first + WARP // LANES, rows) - 1
+    needed = {
+        "global_load.sectors": sectors(request, entry, A.data.itemsize)
+        + sectors(request, entry, A.indices.itemsize)
+        + sectors(request, A.indices, x.itemsize)
+        + sum(sectors_in_order(first + k, last + k, A.indptr.itemsize) for k in (0, 1)),
+        STORES: rows,
+    }
+    lanes = WARP * blocks_for(LANES * rows, WARP)
+    shares = np.bincount(LANES * row + lane, A.data * x[A.indices], lanes)
     mistakes = {
         "These are the shares of lane 0 alone: the other lanes of a row have to hand over theirs.": {
             "y": shares[: LANES * rows : LANES]
@@ -77,10 +92,15 @@ def _lanes_share(shape, rng):
 
 def _by_whole_warps(shares):
     """Return the lanes' sums after five shuffles; a shuffle from beyond the warp returns the lane's own number."""
-    lanes, total = np.arange(WARP), shares.reshape(-1, WARP)
-    for distance in (16, 8, 4, 2, 1):
-        total = total + total[:, np.where(lanes + distance < WARP, lanes + distance, lanes)]
+    total = shares.reshape(-1, WARP)
+    for d in (16, 8, 4, 2, 1):
+        total = total + np.concatenate([total[:, d:], total[:, -d:]], axis=1)
     return total.reshape(-1)
+
+
+def _side_by_side(request, itemsize):
+    """Return how many sectors all requests touch, if each begins with a sector and its lanes read neighbours."""
+    return int(np.sum(-(-np.bincount(request) * itemsize // SECTOR_BYTES)))
 
 
 def _slices(size, rng):
@@ -91,12 +111,12 @@ def _slices(size, rng):
     place, lane = np.divmod(np.arange(S.stored) - S.offsets[piece], SLICE)
     request = piece * (place.max(initial=0) + 1) + place
     run, used = SLICE * piece + lane < rows, S.indices >= 0
-    line = np.arange(rows)
+    first = np.arange(0, rows, WARP)
     needed = {
-        "global_load.sectors": sectors(request[run], np.flatnonzero(run), S.indices.itemsize)
-        + sectors(request[used], np.flatnonzero(used), S.data.itemsize)
+        "global_load.sectors": _side_by_side(request[run], S.indices.itemsize)
+        + _side_by_side(request[used], S.data.itemsize)
         + sectors(request[used], S.indices[used], x.itemsize)
-        + sectors(line // WARP, line, S.perm.itemsize)
+        + sectors_in_order(first, np.minimum(first + WARP, rows) - 1, S.perm.itemsize)
         + 2 * (S.offsets.size - 1),
         STORES: rows,
     }
@@ -118,7 +138,7 @@ ROWS = (
         "indptr[i + 1] of indices and data, without the last.",
         trial=_one_row_each,
         sizes=((12, 12), (3, 5), (70, 40)),
-        timed=(1 << 20, 1 << 20),
+        timed=(1 << 21, 1 << 21),
         limits={"global_load.thread_accesses": 1, STORES: 1},
         tell="each nonzero was read once, and each row was written once",
         hints=(
@@ -214,7 +234,7 @@ LAYOUTS = (
         "is padding. Compute y = A x, in the old order of the rows.",
         trial=_slices,
         sizes=((40, 40, 1), (32, 20, 0), (70, 50, 0)),
-        timed=(1 << 20, 1 << 20, 1),
+        timed=(3 << 19, 3 << 19, 1),
         needs="one_row_each",
         limits={"global_load.sectors": 1, STORES: 1},
         tell="the lanes of a warp read neighbours in every column, and padding was not multiplied",

@@ -7,15 +7,18 @@ from course_pkg.qp.reference import split
 
 
 def sums(Q, x):
-    """Return Q⁺x and Q⁻x."""
-    plus, minus = split(Q)
-    return plus @ x, minus @ x
+    """Return Q⁺x and Q⁻x, of one problem or of several."""
+    return _products(split(Q), x)
+
+
+def _products(parts, x):
+    return tuple(np.einsum("...ij,...j->...i", part, x) for part in parts)
 
 
 def by_threads(Q, h, x):
     """Return likely mistakes in a kernel that computes each new x_i from its own row."""
-    plus, minus = sums(Q, x)
-    entries = [part.sum(axis=1) for part in split(Q)]
+    parts = split(Q)
+    (plus, minus), entries = _products(parts, x), [part.sum(axis=1) for part in parts]
     return {
         "These are the factors: each x_i has still to be multiplied by its own.": _new(1, h, plus, minus),
         "h was left out of the fraction: h⁻ belongs above, h⁺ below.": _new(x, 0 * h, plus, minus),
@@ -38,23 +41,28 @@ def by_threads(Q, h, x):
 def by_tiles(Q, h, x, size):
     """Return likely mistakes in a kernel that stages x in tiles of this size."""
     n = x.size
-    place = np.arange(n) % size
-    own = (np.arange(n) // size * size)[:, None] + place  # [j, i]: index that thread i fetched for j's tile
+    first, place = np.arange(0, n, size), np.arange(n) % size
+    own = first[:, None] + place  # [tile, i]: index that thread i fetched
     fetched = x[np.where(own < n, own, own - size)]  # beyond n, the number of the tile before stays
+    parts = split(Q)
+    of_tiles = [np.add.reduceat(part, first, axis=0) for part in parts]
     return {
-        "Every tile held the first elements of x: a tile begins at `first`.": _new(x, h, *sums(Q, x[place])),
+        "Every tile held the first elements of x: a tile begins at `first`.": _new(
+            x, h, *_products(parts, x[place])
+        ),
         "Each thread used tile[t], which it has fetched itself: row first + k belongs to tile[k].": _new(
-            x, h, *((part * fetched).sum(axis=0) for part in split(Q))
+            x, h, *((part * fetched).sum(axis=0) for part in of_tiles)
         ),
     }
 
 
 def by_warps(Q, x):
     """Return likely mistakes in a kernel that computes Q⁺x and Q⁻x with one warp per row."""
-    plus, minus = sums(Q, x)
+    parts = split(Q)
+    plus, minus = _products(parts, x)
     first, times = np.arange(0, x.size, WARP), np.minimum(np.arange(x.size) + 1, WARP)
-    of_lane_0, every_column = sums(Q[:, first], x[first]), sums(Q * times, x)
-    entries = [part.sum(axis=1) * x for part in split(Q)]
+    of_lane_0, every_column = sums(Q[:, first], x[first]), _products(parts, times * x)
+    entries = [part.sum(axis=1) * x for part in parts]
     return {
         "These are the sums of lane 0 alone: the other lanes have to hand over theirs.": {
             "plus": of_lane_0[0]

@@ -5,7 +5,7 @@ import numpy as np
 from course_pkg.core.access import WARP
 from course_pkg.core.checks import unwritten
 from course_pkg.device.launch import blocks_for
-from course_pkg.practice.lectures.permutations.orders import sectors
+from course_pkg.practice.lectures.permutations.orders import sectors_in_order
 from course_pkg.practice.lectures.quadratic_programming import likely
 from course_pkg.practice.lectures.quadratic_programming.likely import sums
 from course_pkg.practice.step import RESULT, Step, Trial, WhatIf
@@ -15,12 +15,13 @@ LOADS, STORES, SECTORS = "global_load.thread_accesses", "global_store.thread_acc
 TILE, WARPS = 8, 2  # threads of a small block; warps of a larger one
 
 
-def small_problem(n, rng):
-    """Return Q, h and a positive x of small whole numbers; the diagonal of Q is positive."""
-    Q = rng.integers(-4, 5, (n, n))
-    Q = (np.triu(Q, 1) + np.triu(Q, 1).T + np.diag(rng.integers(2, 7, n))).astype(np.float64)
-    h = rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], n)
-    return Q, h, rng.integers(1, 6, n).astype(np.float64)
+def small_problem(n, rng, problems=()):
+    """Return Q, h and a positive x of small whole numbers, or of several problems; the diagonal of Q is positive."""
+    upper = np.triu(rng.integers(-4, 5, (*problems, n, n)), 1).astype(np.float64)
+    Q = upper + upper.swapaxes(-1, -2)
+    Q[..., range(n), range(n)] = rng.integers(2, 7, (*problems, n))
+    h = rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], (*problems, n))
+    return Q, h, rng.integers(1, 6, (*problems, n)).astype(np.float64)
 
 
 def next_x(Q, h, x):
@@ -70,9 +71,11 @@ def _tile_of_x(n, rng):
 def _warp_per_row(n, rng):
     Q, _, x = small_problem(n, rng)
     plus, minus = sums(Q, x)
-    row, j = np.divmod(np.arange(n * n), n)
-    request = row * n + j // WARP
-    needed = {SECTORS: sectors(request, row * n + j, 8) + sectors(request, j, 8), STORES: 2 * n}
+    first = np.arange(0, n, WARP)
+    last = np.minimum(first + WARP, n) - 1
+    row = n * np.arange(n)[:, None]
+    of_q = sectors_in_order(row + first, row + last, 8)
+    needed = {SECTORS: of_q + n * sectors_in_order(first, last, 8), STORES: 2 * n}
     arguments = {"Q": Q, "x": x, "plus": unwritten(n), "minus": unwritten(n)}
     blocks = blocks_for(n, WARPS)
     return Trial(
@@ -87,13 +90,10 @@ def _warp_per_row(n, rng):
 
 def _one_block_each(size, rng):
     problems, times = size
-    drawn = [small_problem(TILE, rng) for _ in range(problems)]
-    Q, h, x = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
-    right, once = x.copy(), x.copy()
-    for p in range(problems):
-        for _ in range(times):
-            right[p] = next_x(Q[p], h[p], right[p])
-        once[p] = next_x(Q[p], h[p], x[p])
+    Q, h, x = small_problem(TILE, rng, (problems,))
+    right = once = next_x(Q, h, x)
+    for _ in range(times - 1):
+        right = next_x(Q, h, right)
     mistakes = {"Only one update was made.": {"out": once}} if times > 1 else {}
     needed = {SECTORS: (Q.size + h.size + x.size) / 4, STORES: x.size}
     arguments = {"Q": Q, "h": h, "x": x, "times": times, "out": unwritten(x.shape)}
@@ -226,7 +226,7 @@ MANY = (
         ask="Keep Q and x of a problem with eight unknowns in shared memory, and make `times` updates in one launch.",
         trial=_one_block_each,
         sizes=((2, 2), (3, 5), (1, 1)),
-        timed=(1 << 14, 5),
+        timed=(1 << 18, 2),
         needs="tile_of_x",
         limits={SECTORS: 1, STORES: 1},
         tell="Q was loaded once, for all updates",

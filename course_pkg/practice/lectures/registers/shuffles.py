@@ -27,9 +27,10 @@ def _sum(n, rng):
 
 def _argmax(rows, rng):
     a = rng.integers(0, 60, (rows, WARP)).astype(np.float64)
-    for row in a:  # the largest number occurs twice; by shuffles lane 0 gets the later one first
-        lane = 1 + rng.integers(7)
-        row[[8 + lane, 17 + rng.integers(lane)]] = 60
+    lane = 1 + rng.integers(7, size=rows)
+    for places in (8 + lane, 17 + rng.integers(lane)):
+        # so the largest number occurs twice; by shuffles lane 0 gets the later one first
+        a[np.arange(rows), places] = 60
     needed = {
         "global_load.requests": rows,
         "global_store.requests": rows,

@@ -12,10 +12,11 @@ LIMITS = {READ: 1, WRITTEN: 1, ATOMICS: 1}
 
 def _by_blocks(products):
     """Return the products of each block in a row of its own, zero where a block has no point."""
-    rows, n = products.shape
-    whole = np.zeros((rows, LINE * blocks_for(n, LINE)))
-    whole[:, :n] = products
-    return whole.reshape(rows, -1, LINE)
+    n = products[0].size
+    whole = np.zeros((len(products), LINE * blocks_for(n, LINE)))
+    for row, product in zip(whole, products, strict=True):
+        row[:n] = product
+    return whole.reshape(len(products), -1, LINE)
 
 
 def parts_of(products):
@@ -25,13 +26,13 @@ def parts_of(products):
 
 def _launch(arguments, products, numbers, mistakes):
     """Return the trial of a kernel that writes partial sums and loads ``numbers`` numbers for each point."""
-    parts = parts_of(np.array(products))
-    n = np.shape(products)[1]
+    by_blocks, n = _by_blocks(products), products[0].size
+    parts = by_blocks.sum(axis=2)
     needed = {READ: 8 * numbers * n, WRITTEN: parts.nbytes, ATOMICS: 0}
     arguments = {**arguments, "parts": unwritten(parts.shape)}
-    wrong = {says: {"parts": parts_of(np.array(terms))} for says, terms in mistakes.items()}
-    alone = {"parts": _by_blocks(np.array(products))[:, :, 0]}
-    wrong["Each part is the product of lane 0 alone: nobody has added up the warp's others."] = alone
+    wrong = {says: {"parts": parts_of(terms)} for says, terms in mistakes.items()}
+    alone = "Each part is the product of lane 0 alone: nobody has added up the warp's others."
+    wrong[alone] = {"parts": by_blocks[:, :, 0]}
     return Trial(arguments, {"parts": parts}, blocks_for(n, LINE), LINE, needed, mistakes=wrong)
 
 
@@ -87,7 +88,7 @@ STEPS = (
         ask="Let each warp leave its parts of ⟨u, r⟩ and ⟨u, w⟩, and load every number once.",
         trial=_both_dots,
         sizes=(40, 9, 96),
-        timed=1 << 24,
+        timed=1 << 23,
         limits=LIMITS,
         tell="three vectors were loaded once; two kernels would have loaded u twice",
         hints=(
@@ -113,7 +114,7 @@ STEPS = (
         "Q_k·AQ_{s-1}.",
         trial=_block_moments,
         sizes=((2, 40), (1, 7), (3, 64), (5, 33)),
-        timed=(4, 1 << 22),
+        timed=(4, 1 << 21),
         needs="both_dots",
         limits=LIMITS,
         tell="s vectors, one product and r were loaded once, for 2 s sums",
@@ -146,7 +147,7 @@ STEPS = (
         "point.",
         trial=_gram_once,
         sizes=(40, 5, 96),
-        timed=1 << 23,
+        timed=1 << 22,
         needs="block_moments",
         limits=LIMITS,
         tell="five numbers per point gave five sums; the entry below the diagonal was not computed again",

@@ -106,7 +106,7 @@ STEPS = (
         "after = 2 (A now - c now) / h - before. Store A now in product.",
         trial=_chebyshev_step,
         sizes=((6, 12), (4, 8), (9, 17)),
-        timed=(1 << 12, 1 << 12),
+        timed=(1 << 11, 1 << 12),
         limits={READ: 1, UNIQUE: 1, WRITTEN: 1},
         tell="two vectors came from memory and two went there; the recurrence cost one of each",
         hints=(
@@ -138,7 +138,7 @@ STEPS = (
         "it while it is in a register.",
         trial=_advance_block,
         sizes=(12, 40, 64),
-        timed=1 << 22,
+        timed=1 << 21,
         limits={READ: 1, WRITTEN: 1},
         tell="each new row was stored once, and nobody read it again",
         hints=(
@@ -174,7 +174,7 @@ STEPS = (
         "-1 for each neighbour.",
         trial=_smoother_step,
         sizes=((6, 12), (4, 8), (9, 17)),
-        timed=(1 << 12, 1 << 12),
+        timed=(1 << 11, 1 << 12),
         limits={READ: 1, UNIQUE: 1, WRITTEN: 1},
         tell="the preconditioner is a stencil and a map: three vectors in, one out, and no sum at all",
         hints=(
