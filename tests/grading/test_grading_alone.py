@@ -104,9 +104,10 @@ def test_endless_kernels_cost_their_points_and_no_others(handed_in):
     assert s.lost(report) == {"test_triad": 1, "test_triad_traffic": 1, "test_triad_hidden": 1}
     assert "runs on and on" in s.said(report)["test_triad"]
     assert s.notes(report) == [] and report.ungraded == ""
+    with judge.Sandbox() as here:
+        assert report.contained == here.contained
 
 
-@pytest.mark.bare
 def test_a_part_that_takes_too_much_time_is_cut_short_and_the_others_are_graded(handed_in, monkeypatch):
     """The budget is processor time: the kernel ends the child, whatever it does."""
     source = SOLUTION.text.decode().replace(
@@ -119,7 +120,6 @@ def test_a_part_that_takes_too_much_time_is_cut_short_and_the_others_are_graded(
     assert s.said(report)["test_window"] == (
         "It took more than 3 s of processor time: is there an endless loop?"
     )
-    assert report.contained == (not judge.Sandbox(require=False).note.startswith("This code ran"))
 
 
 class Children:
@@ -230,7 +230,6 @@ def test_a_small_archive_costs_its_own_points_and_no_memory_of_the_parent(name, 
     assert psutil.Process().memory_info().rss - before < 60 << 20
 
 
-@pytest.mark.bare
 def test_reading_takes_no_more_than_it_may(tmp_path):
     """What the child takes is seen from outside."""
     most, done = [0], threading.Event()

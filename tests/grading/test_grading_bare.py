@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.bare
 FILES = sorted(Path(__file__).parent.glob("test_*.py"))
 LOOKS = re.compile(  # at a sandbox, at a note on the machine, or at the processes of a judge
-    r"\bSandbox\b|\.note\b|\.contained\b|\bnotes\(|\breport\.notes ==|\bgraded\(.*\)\.notes|children\(recursive"
+    r"\bSandbox\b|\.note\b|\.contained\b|\bnotes\(|\breport\.notes ==|\bgraded\(.*\)\.notes|len\(.*children\(recursive"
 )
 REQUIRES = re.compile(r"\bcontained\(|\bneed_bubblewrap\(")  # skipped without it
 

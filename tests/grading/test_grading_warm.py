@@ -9,6 +9,7 @@ import time
 
 import nbformat
 import psutil
+import pytest
 import submissions as s
 from test_grading_alone import graded
 
