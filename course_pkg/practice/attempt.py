@@ -20,6 +20,7 @@ from course_pkg.practice import apart, on_ranks
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.simt import Kernel, KernelProfile, Launch, api
+from course_pkg.simt.errors import HazardError
 
 STEPS = 5_000  # statements, each for all threads: about a second; puzzles need a few hundred
 MOST_PRINTED = 20_000
@@ -104,29 +105,30 @@ def _all(answer: Answer, trials: list[Trial]) -> Iterator[Outcome]:
     with simt.limits(steps=STEPS):
         for number, trial in enumerate(trials):
             with contextlib.redirect_stdout(io.StringIO()) as printed:
-                stopped = _print(answer, trial) if trial.is_launch and not number else ""
+                stopped = _print(answer, trial) if trial.is_launch and not number else None
                 outcome = _launched(kernel, trial) if trial.is_launch else _called(answer, trial)
-                print("" if outcome.error or _told_again(stopped, outcome) else stopped, end="")
+                if stopped and not outcome.error and not _told_again(stopped, outcome):
+                    print(f"The print was stopped: {stopped}")
             outcome.printed = printed.getvalue()[:MOST_PRINTED]
             yield outcome
 
 
-def _print(answer: Answer, trial: Trial) -> str:
-    """Launch the kernel only to print, if it contains a print; return a sentence on what stopped it, or nothing."""
+def _print(answer: Answer, trial: Trial) -> Exception | None:
+    """Launch the kernel only to print, if it contains a print; return the error that stopped it, if any."""
     kernel = answer.kernel
     if any(isinstance(n, ast.Name) and n.id == "print" for n in ast.walk(kernel.program.tree)):
         launch = Launch(kernel, trial.grid, trial.block, 0, trial.dynamic_shared)
         try:
             launch(*copy.deepcopy(tuple(trial.arguments.values())))
         except (CourseError, RecursionError) as error:
-            return f"The print was stopped: {error}\n"
-    return ""
+            return error
+    return None
 
 
-def _told_again(stopped: str, outcome: Outcome) -> bool:
+def _told_again(stopped: Exception, outcome: Outcome) -> bool:
     """Return whether the print was stopped by a hazard that the verdict reports anyway."""
     told = (h.message for profile in outcome.profiles for h in profile.hazards)
-    return any(message.rstrip(".") in stopped for message in told)
+    return isinstance(stopped, HazardError) and stopped.hazard.message in told
 
 
 def _launched(kernel: Kernel, trial: Trial) -> Outcome:

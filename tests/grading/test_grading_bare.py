@@ -1,4 +1,4 @@
-"""Whoever looks at what is not the same without bubblewrap runs without it, too: CI does so for tests marked ``bare``."""
+"""CI runs tests marked ``bare`` without bubblewrap, too: those that look at what is not the same without it."""
 
 import ast
 import re
