@@ -20,7 +20,7 @@ from course_pkg.practice import apart, on_ranks
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.simt import Kernel, KernelProfile, Launch, api
-from course_pkg.simt.errors import HazardError
+from course_pkg.simt.errors import HazardError, NoIndex, Raised, SimtError, Unsupported
 
 STEPS = 5_000  # statements, each for all threads: about a second; puzzles need a few hundred
 MOST_PRINTED = 20_000
@@ -44,7 +44,9 @@ class Outcome:
     held : list of dict
         For each launch, a copy of its arrays after the launch, by the names of the kernel's parameters.
     error : str
-        A sentence that says what stopped the trial; empty if nothing stopped it.
+        A sentence that says what stopped the trial, without the place; empty if nothing stopped it.
+    place : (str, int) or None
+        The function and the line that stopped the trial, if that is known.
     printed : str
         What the answer printed, up to ``MOST_PRINTED`` characters.
     done : list of list
@@ -57,6 +59,7 @@ class Outcome:
     profiles: list[KernelProfile] = field(default_factory=list)
     held: list[dict[str, np.ndarray]] = field(default_factory=list)
     error: str = ""
+    place: tuple[str, int] | None = None
     printed: str = ""
     done: list[list[on_ranks.Done]] = field(default_factory=list)
     complaint: str = ""
@@ -142,7 +145,7 @@ def _launched(kernel: Kernel, trial: Trial) -> Outcome:
     except MemoryError:
         outcome.error = SENTENCES[apart.MEMORY]
     except CourseError as error:
-        outcome.error = str(error)
+        _stop(outcome, error)
     return outcome
 
 
@@ -159,12 +162,27 @@ def _called(answer: Answer, trial: Trial) -> Outcome:
     except RecursionError:
         outcome.error = "It calls itself without end: which case ends the recursion?"
     except CourseError as error:
-        outcome.error = str(error)
+        _stop(outcome, error)
     except KeyboardInterrupt:  # from the learner, or from the timer
         raise
     except BaseException as error:  # a SystemExit, too
         outcome.error = _told(answer, error)
     return outcome
+
+
+def _stop(outcome: Outcome, error: CourseError) -> None:
+    """Keep what stopped a trial, and where, in words for learners."""
+    outcome.error = str(error)
+    if not isinstance(error, SimtError):
+        return
+    if error.line is not None:
+        outcome.place, outcome.error = (error.function, error.line), error.said
+    if isinstance(error, Unsupported) and (found := error.refusal):
+        outcome.error = f"{found.construct} does not exist in a kernel{': ' * bool(found.way)}{found.way}."
+    elif isinstance(error, Raised):
+        outcome.error = f"it raises {error.exception}."
+    elif isinstance(error, NoIndex) and error.type.startswith("float"):
+        outcome.error = f"{error.what}, and an index is an integer: divide with //, or use int()."
 
 
 def _on_ranks(function: types.FunctionType, trial: Trial, outcome: Outcome):

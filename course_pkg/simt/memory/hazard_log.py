@@ -159,9 +159,11 @@ class HazardLog:
         """
         array, region = place.array, place.array.region
         if kind != "load" and not region.written:
-            raise SimtError(
-                f"{place.where.function}, line {place.where.line}: the interpreter did not expect that the kernel "
-                f"writes to {array.name}, so it cannot find races there: write to the array under its own name."
+            raise SimtError.at(
+                place.where.function,
+                place.where.line,
+                f"the interpreter did not expect that the kernel "
+                f"writes to {array.name}, so it cannot find races there: write to the array under its own name.",
             )
         private = region.owner == "thread" or not region.written
         if (private and region.initialised is None) or not region.size:
