@@ -23,7 +23,7 @@ from course_pkg.simt.run.values import Value
 
 @contextmanager
 def scope(run):
-    """Open a scope for a construct whose condition decides which lanes run its parts; yield its doubts, a dictionary."""
+    """Open a scope for a construct whose condition decides which lanes run its parts; yield its dictionary."""
     run.scopes.append({})
     try:
         yield run.scopes[-1]
