@@ -68,8 +68,8 @@ def hazard_line(hazard, trial) -> str:
 
 
 def said(hazard) -> str:
-    """Return the message of a hazard without the line number at its beginning."""
-    return hazard.message.removeprefix(f"line {hazard.line}: ")
+    """Return the message of a hazard, without its line, which is told before, unless it names two."""
+    return hazard.message if len(hazard.lines) > 1 else f"{hazard.event}{hazard.rest}"
 
 
 def _kind(hazard) -> str:

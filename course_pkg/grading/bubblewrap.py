@@ -19,6 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from course_pkg.grading import leftovers
 from course_pkg.setup import system
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -50,17 +51,23 @@ FIRST_UID = 1 << 20  # far above the numbers of all users and services
 JUDGE = ("worker.py", "protocol.py", "loop.py")  # what the worker consists of
 
 
-def environment(folder: str) -> dict[str, str]:
-    """Return the whole environment of the learner's code."""
+def environment(folder: str, mark: str) -> dict[str, str]:
+    """Return the whole environment of the learner's code.
+
+    It has the same names with and without bubblewrap, and none of them tells what runs the kernels. ``mark`` names the
+    sandbox: :func:`~course_pkg.grading.leftovers.marked` finds its processes by it.
+    """
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     return {
         "PATH": "/usr/bin:/bin",
         "HOME": folder,
         "TMPDIR": folder,
+        "PWD": folder,
         "LANG": "C.UTF-8",
         "COURSE_BACKEND": "simt",
         "MPLBACKEND": "Agg",
         "MALLOC_ARENA_MAX": "2",  # each arena takes address space, which is limited
+        leftovers.MARK: mark,
         **dict.fromkeys(threads, "1"),
     }
 
@@ -100,13 +107,15 @@ def new_uid() -> int:
     return FIRST_UID + secrets.randbelow(1 << 28) if os.geteuid() == 0 else NOBODY
 
 
-def command(tmp_bytes: int, *seccomp_fd: int) -> list[str]:
+def command(tmp_bytes: int, mark: str, *seccomp_fd: int) -> list[str]:
     """Return bubblewrap's command line up to ``--``; the program that it runs must be appended.
 
     Parameters
     ----------
     tmp_bytes : int
         Size of the working folder inside.
+    mark : str
+        A name for the sandbox, in its environment.
     seccomp_fd : int, optional
         An open file that holds a seccomp filter.
     """
@@ -117,7 +126,7 @@ def command(tmp_bytes: int, *seccomp_fd: int) -> list[str]:
     else:
         line += ["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534"]
         line += ["--disable-userns"] if "--disable-userns" in _help() else []
-    for name, value in environment(WORK).items():
+    for name, value in environment(WORK, mark).items():
         line += ["--setenv", name, value]
     for fd in seccomp_fd:
         line += ["--seccomp", str(fd)]
@@ -176,7 +185,7 @@ def obstacle() -> str:
         return "bubblewrap needs Linux"
     if system.bwrap() is None:
         return "bubblewrap is missing: install it, for instance with `apt install bubblewrap`"
-    trial = [*command(1 << 20), python(), "-I", "-S", "-c", ""]
+    trial = [*command(1 << 20, "trial"), python(), "-I", "-S", "-c", ""]
     try:
         done = subprocess.run(
             trial,

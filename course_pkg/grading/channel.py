@@ -40,7 +40,8 @@ class Channel:
     spent_s : float
         Seconds that earlier channels have already used of the time limit for all requests.
     mark : str
-        A text in the environment of the process and of all that it starts; empty if a pid namespace contains them.
+        The value of ``leftovers.MARK`` in the environment, by which all that the process starts is found; empty if a
+        pid namespace contains them.
     keep : tuple of int
         File descriptors that it inherits.
     """
@@ -54,7 +55,7 @@ class Channel:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env=environment | ({leftovers.MARK: mark} if mark else {}),
+                env=environment,
                 cwd=folder,
                 start_new_session=True,
                 pass_fds=keep,

@@ -1,6 +1,9 @@
 """Hazards in the words of exercises: what is wrong, without values, and what to do about it."""
 
-OTHER_DATA = "a GPU would touch whatever lies there"  # as the interpreter says it
+from dataclasses import replace
+
+from course_pkg.simt.memory.hazard import OTHER_DATA
+
 GUARD = "guard the access, so that threads without an element do nothing"
 ALL_COME = "Let all threads of the block come to each barrier"
 HAZARDS = {
@@ -30,7 +33,8 @@ def of_hazard(hazard) -> str:
 
 def advised(hazard) -> str:
     """Return the interpreter's sentence on a hazard, with what to do about it."""
-    said = str(hazard)
     if hazard.kind == "skipped_barrier":
-        return f"{said} {ALL_COME}."
-    return said.replace(f"{OTHER_DATA}.", f"{OTHER_DATA}; {GUARD}.")
+        return f"{hazard} {ALL_COME}."
+    if hazard.kind == "out_of_bounds":
+        hazard = replace(hazard, rest=f": {OTHER_DATA}; {GUARD}.")
+    return str(hazard)

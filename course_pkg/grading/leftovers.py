@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-MARK = "COURSE_SANDBOX"
+MARK = "SANDBOX_OF"  # its value begins with the pid of the process that made the sandbox
 FOLDER = "course-grading-"  # followed by the number of the process that made the folder
 BECOME_SUBREAPER = 36
 _adopts = False

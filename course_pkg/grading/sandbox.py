@@ -203,6 +203,7 @@ class Sandbox:
 
     def _start(self) -> None:
         python = [bubblewrap.python(), "-I", "-S", "-B"]
+        mark = f"{os.getpid()}-{secrets.token_hex(8)}"
         if self.contained:
             inside = Path(bubblewrap.INSIDE)
             settings = self._settings(
@@ -214,7 +215,7 @@ class Sandbox:
                 0,
             )
             with _file_of(seccomp.program()) as keep:
-                line = [*bubblewrap.command(self._limits.tmp_bytes, *keep), *python]
+                line = [*bubblewrap.command(self._limits.tmp_bytes, mark, *keep), *python]
                 line += [str(inside / "judge" / "worker.py"), json.dumps(settings)]
                 environment = bubblewrap.own_environment()
                 self._channel = Channel(line, environment, "/", self._limits, self._before_s, keep=keep)
@@ -238,11 +239,11 @@ class Sandbox:
         line = [*python, str(bubblewrap.HERE / "worker.py"), json.dumps(settings)]
         self._channel = Channel(
             line,
-            bubblewrap.environment(str(work)),
+            bubblewrap.environment(str(work), mark),
             str(work),
             self._limits,
             self._before_s,
-            f"{os.getpid()}-{secrets.token_hex(8)}",
+            mark,
         )
 
     def _settings(self, course: str, packages: list, folder: str, uid: int, judge: Path, others: int) -> dict:

@@ -35,7 +35,7 @@ def update(program: Program, line: int, array: str | None, index: tuple) -> str 
 
 def both_write(hazard) -> bool:
     """Return whether a hazard is a race of two threads that both write."""
-    return hazard.kind == "race" and hazard.message.count(" writes ") == 2
+    return hazard.kind == "race" and hazard.verbs == ("writes", "writes")
 
 
 def in_order(hazard) -> list:
@@ -72,7 +72,7 @@ def take_turns(program: Program, hazard, atomics: bool = True) -> str | None:
     if lacks is None or not (asked or (first == last and both_write(hazard))):
         return None
     who, whom = in_order(hazard)
-    what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"
+    what = hazard.element
     if loop := lanes.same_loop(program.tree, last):
         return (
             f"{who} and {whom} both change {what}, for every thread goes through the whole loop of line {loop.lineno}; "

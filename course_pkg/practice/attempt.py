@@ -20,6 +20,7 @@ from course_pkg.practice import apart, on_ranks
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.step import RESULT, Step, Trial
 from course_pkg.simt import Kernel, KernelProfile, Launch, api
+from course_pkg.simt.errors import HazardError, NoIndex, Raised, SimtError, Unsupported
 
 STEPS = 5_000  # statements, each for all threads: about a second; puzzles need a few hundred
 MOST_PRINTED = 20_000
@@ -43,7 +44,9 @@ class Outcome:
     held : list of dict
         For each launch, a copy of its arrays after the launch, by the names of the kernel's parameters.
     error : str
-        A sentence that says what stopped the trial; empty if nothing stopped it.
+        A sentence that says what stopped the trial, without the place; empty if nothing stopped it.
+    place : (str, int) or None
+        The function and the line that stopped the trial, if that is known.
     printed : str
         What the answer printed, up to ``MOST_PRINTED`` characters.
     done : list of list
@@ -56,6 +59,7 @@ class Outcome:
     profiles: list[KernelProfile] = field(default_factory=list)
     held: list[dict[str, np.ndarray]] = field(default_factory=list)
     error: str = ""
+    place: tuple[str, int] | None = None
     printed: str = ""
     done: list[list[on_ranks.Done]] = field(default_factory=list)
     complaint: str = ""
@@ -104,29 +108,30 @@ def _all(answer: Answer, trials: list[Trial]) -> Iterator[Outcome]:
     with simt.limits(steps=STEPS):
         for number, trial in enumerate(trials):
             with contextlib.redirect_stdout(io.StringIO()) as printed:
-                stopped = _print(answer, trial) if trial.is_launch and not number else ""
+                stopped = _print(answer, trial) if trial.is_launch and not number else None
                 outcome = _launched(kernel, trial) if trial.is_launch else _called(answer, trial)
-                print("" if outcome.error or _told_again(stopped, outcome) else stopped, end="")
+                if stopped and not outcome.error and not _told_again(stopped, outcome):
+                    print(f"The print was stopped: {stopped}")
             outcome.printed = printed.getvalue()[:MOST_PRINTED]
             yield outcome
 
 
-def _print(answer: Answer, trial: Trial) -> str:
-    """Launch the kernel only to print, if it contains a print; return a sentence on what stopped it, or nothing."""
+def _print(answer: Answer, trial: Trial) -> Exception | None:
+    """Launch the kernel only to print, if it contains a print; return the error that stopped it, if any."""
     kernel = answer.kernel
     if any(isinstance(n, ast.Name) and n.id == "print" for n in ast.walk(kernel.program.tree)):
         launch = Launch(kernel, trial.grid, trial.block, 0, trial.dynamic_shared)
         try:
             launch(*copy.deepcopy(tuple(trial.arguments.values())))
         except (CourseError, RecursionError) as error:
-            return f"The print was stopped: {error}\n"
-    return ""
+            return error
+    return None
 
 
-def _told_again(stopped: str, outcome: Outcome) -> bool:
+def _told_again(stopped: Exception, outcome: Outcome) -> bool:
     """Return whether the print was stopped by a hazard that the verdict reports anyway."""
     told = (h.message for profile in outcome.profiles for h in profile.hazards)
-    return any(message.rstrip(".") in stopped for message in told)
+    return isinstance(stopped, HazardError) and stopped.hazard.message in told
 
 
 def _launched(kernel: Kernel, trial: Trial) -> Outcome:
@@ -140,7 +145,7 @@ def _launched(kernel: Kernel, trial: Trial) -> Outcome:
     except MemoryError:
         outcome.error = SENTENCES[apart.MEMORY]
     except CourseError as error:
-        outcome.error = str(error)
+        _stop(outcome, error)
     return outcome
 
 
@@ -157,12 +162,27 @@ def _called(answer: Answer, trial: Trial) -> Outcome:
     except RecursionError:
         outcome.error = "It calls itself without end: which case ends the recursion?"
     except CourseError as error:
-        outcome.error = str(error)
+        _stop(outcome, error)
     except KeyboardInterrupt:  # from the learner, or from the timer
         raise
     except BaseException as error:  # a SystemExit, too
         outcome.error = _told(answer, error)
     return outcome
+
+
+def _stop(outcome: Outcome, error: CourseError) -> None:
+    """Keep what stopped a trial, and where, in words for learners."""
+    outcome.error = str(error)
+    if not isinstance(error, SimtError):
+        return
+    if error.line is not None:
+        outcome.place, outcome.error = (error.function, error.line), error.said
+    if isinstance(error, Unsupported) and (found := error.refusal):
+        outcome.error = f"{found.construct} does not exist in a kernel{': ' * bool(found.way)}{found.way}."
+    elif isinstance(error, Raised):
+        outcome.error = f"it raises {error.exception}."
+    elif isinstance(error, NoIndex) and error.type.startswith("float"):
+        outcome.error = f"{error.what}, and an index is an integer: divide with //, or use int()."
 
 
 def _on_ranks(function: types.FunctionType, trial: Trial, outcome: Outcome):

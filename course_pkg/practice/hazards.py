@@ -1,11 +1,11 @@
 """Describe hazards to learners: the line, the threads as the picture names them, and a question or advice."""
 
 import ast
-import re
+from dataclasses import replace
 from math import prod
 
 from course_pkg.grading import lanes, quotes
-from course_pkg.grading.hazard_words import ALL_COME, OTHER_DATA
+from course_pkg.grading.hazard_words import ALL_COME
 from course_pkg.grading.updates import both_write, in_order, take_turns
 from course_pkg.practice import outside
 from course_pkg.practice.answer import Answer
@@ -13,16 +13,11 @@ from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.outside import waits_for_results
 from course_pkg.practice.step import Trial
 from course_pkg.simt import KernelProfile
-from course_pkg.simt.memory.hazard import Hazard
+from course_pkg.simt.memory.hazard import EITHER, NOT_IN_STEP, Hazard, all_must_pass
 from course_pkg.simt.memory.places import Thread
 
 _ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
-_PLACE = re.compile(r"^(?:\w+, )?lines? [\d and]+: ?")
-_WARP = (
-    "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between them"
-)
 _MISSING = "a cuda.syncthreads() is missing between them"
-_BLOCK = f"nothing makes one wait for the other: {_MISSING}"
 _ONE_LINE = "no barrier can stand within a line; does this thread read the element that is meant?"
 
 
@@ -33,16 +28,15 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
         return ""
     profile, worst = min(found, key=lambda pair: _rank(pair[1]))
     where = _where(answer, profile, worst)
-    said = _PLACE.sub("", plain(answer, worst)).rstrip(".")
+    said = f"{worst.event}{_rest(answer, worst)}".rstrip(".")
     if worst.kind == "out_of_bounds":
-        said = _with_number(said, profile, worst).removesuffix(f": {OTHER_DATA}")
-        said += outside.why_beyond(answer, trial, worst, outcome)
+        said = f"{_with_number(profile, worst)}{outside.why_beyond(answer, trial, worst, outcome)}"
     elif worst.kind == "negative_index":
-        said = outside.why_negative(answer, trial, profile, worst, said)
-    elif worst.kind == "divergent_barrier":
-        said = _out_of_what(answer, worst, said)
+        said = outside.why_negative(answer, trial, worst)
+    elif worst.kind == "divergent_barrier" and not worst.operation:
+        said = f"{worst.event}: {all_must_pass(_out_of_what(answer, worst))}"
     elif worst.array in trial.arrays and worst.array not in trial.expected:
-        said = f"{said.partition(', but ')[0]}, but {worst.array} is only to be read: write elsewhere"
+        said = f"{worst.event}, but {worst.array} is only to be read: write elsewhere"
     elif both_write(worst) and waits_for_results(trial, worst.array):
         said = _belongs_to_one(answer, trial, profile, worst)
     elif both_write(worst):
@@ -64,10 +58,8 @@ def _where(answer: Answer, profile: KernelProfile, hazard: Hazard) -> str:
     source = profile.sources.get(hazard.function, answer.program.source)
     if source.file != answer.program.source.file:
         return f"In {hazard.function}, which it calls"
-    lines = [n for n in (hazard.other_line, hazard.line) if n is not None]
-    lines = list(dict.fromkeys(lines))
-    quoted = " and ".join(f"`{source.text(line)}`" for line in lines)
-    return f"Line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}, {quoted}"
+    quoted = " and ".join(f"`{source.text(line)}`" for line in hazard.lines)
+    return f"Line{'s' * (len(hazard.lines) > 1)} {' and '.join(map(str, hazard.lines))}, {quoted}"
 
 
 def listed(answer: Answer, trial: Trial, outcome: Outcome) -> tuple[str, ...]:
@@ -75,9 +67,8 @@ def listed(answer: Answer, trial: Trial, outcome: Outcome) -> tuple[str, ...]:
     found = []
     for profile in outcome.profiles:
         for hazard in profile.hazards:
-            said = plain(answer, hazard)
             own = both_write(hazard) and waits_for_results(trial, hazard.array)
-            found.append(said.partition(", but ")[0] + "." if own else said)
+            found.append(replace(hazard, rest="." if own else _rest(answer, hazard)).message)
     return tuple(found)
 
 
@@ -102,18 +93,16 @@ def skipped(answer: Answer, outcomes: list[Outcome]) -> str:
     )
 
 
-def plain(answer: Answer, hazard: Hazard) -> str:
-    """Return a hazard's message; it names ``cuda.syncwarp``, which few lectures teach, only if the kernel uses it."""
-    said = hazard.message
+def _rest(answer: Answer, hazard: Hazard) -> str:
+    """Return the rest of a hazard's message; it names ``cuda.syncwarp``, which few know, only if the kernel uses it."""
+    if hazard.kind != "missing_syncwarp":
+        return hazard.rest
     text = ast.unparse(answer.program.tree)
-    said = said if "syncwarp" in text else said.replace(_WARP, _BLOCK)
-    if (
-        hazard.kind in ("race", "missing_syncwarp")
-        and hazard.other_line in (None, hazard.line)
-        and "syncthreads" in text
-    ):
-        return said.replace(_MISSING, _ONE_LINE)
-    return said
+    within_a_line = len(hazard.lines) == 1 and "syncthreads" in text
+    if "syncwarp" in text:
+        return f", but {NOT_IN_STEP}: {_ONE_LINE}" if within_a_line else hazard.rest
+    cure = _ONE_LINE if within_a_line else f"{_MISSING}."
+    return f", but nothing makes one wait for the other: {cure}"
 
 
 def thread_number(profile: KernelProfile, thread: Thread) -> int:
@@ -124,36 +113,34 @@ def thread_number(profile: KernelProfile, thread: Thread) -> int:
     return (bx + gx * (by + gy * bz)) * nx * ny * nz + x + nx * (y + ny * z)
 
 
-def _with_number(said: str, profile: KernelProfile, hazard: Hazard) -> str:
-    """Add the thread's number in the grid to a sentence, if the thread used this number as its index."""
+def _with_number(profile: KernelProfile, hazard: Hazard) -> str:
+    """Return what happened, with the thread's number in the grid, if the thread used this number as its index."""
     number = thread_number(profile, hazard.threads[0])
     line_of_threads = profile.grid[1:] == (1, 1) and profile.block[1:] == (1, 1)
     if not line_of_threads or hazard.index != (number,) or number < profile.block[0]:
-        return said
+        return hazard.event
     name = str(hazard.threads[0])
-    return said.replace(name, f"{name} (thread {number} of the grid)", 1)
+    return f"{name} (thread {number} of the grid){hazard.event.removeprefix(name)}"
 
 
-def _out_of_what(answer: Answer, hazard: Hazard, said: str) -> str:
-    """Replace "the branch or the loop" around a barrier by the word that applies, if that is certain."""
-    if hazard.function != answer.program.name:
-        return said
-    around = lanes.around(answer.program.tree, hazard.line)
+def _out_of_what(answer: Answer, hazard: Hazard) -> str:
+    """Return what is around a barrier: the branch, the loop, or one of them if that is not certain."""
+    own = hazard.function == answer.program.name
+    around = lanes.around(answer.program.tree, hazard.line) if own else []
     if around and isinstance(around[-1], ast.If):
-        return said.replace("the branch or the loop", "the branch")
+        return "the branch"
     if around and not any(isinstance(node, ast.If) for node in around):
-        return said.replace("the branch or the loop", "the loop")
-    return said
+        return "the loop"
+    return EITHER
 
 
 def _only_one_stays(trial: Trial, hazard: Hazard) -> str | None:
     """Say that two blocks overwrite each other's number, and ask how to add instead; None if this is not so."""
     if hazard.array not in trial.expected or hazard.threads[0].block == hazard.threads[1].block:
         return None
-    what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"
     who, whom = in_order(hazard)
     return (
-        f"{who} and {whom} both write {what}, in any order, and only the last number stays; which function "
+        f"{who} and {whom} both write {hazard.element}, in any order, and only the last number stays; which function "
         "adds to an element, so that threads take turns?"
     )
 
@@ -162,8 +149,7 @@ def _belongs_to_one(answer: Answer, trial: Trial, profile: KernelProfile, hazard
     """Say that two threads write the same element, and ask about the likely reason."""
     both = sorted(hazard.threads, key=lambda thread: thread_number(profile, thread))
     names = " and ".join(map(str, both))
-    what = f"{hazard.array}[{', '.join(map(str, hazard.index))}]"
-    said = f"{names} both write {what}"
+    said = f"{names} both write {hazard.element}"
     question = "which element is this thread's own?"
     if hazard.function == answer.program.name:
         stores = lanes.stores(answer.program.tree, hazard.array, (hazard.line, hazard.other_line))

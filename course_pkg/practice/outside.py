@@ -1,22 +1,18 @@
 """An index outside its array, in the words of a puzzle: what may be meant, and what to ask oneself."""
 
 import ast
-import re
 
 import numpy as np
 
 from course_pkg.core.checks import unwritten
 from course_pkg.grading import lanes
-from course_pkg.grading.hazard_words import GUARD, OTHER_DATA
+from course_pkg.grading.hazard_words import GUARD
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.step import Trial
-from course_pkg.simt import KernelProfile
-from course_pkg.simt.memory.hazard import Hazard
-from course_pkg.simt.report.touches import touches
+from course_pkg.simt.memory.hazard import OTHER_DATA, WRAPS, Hazard
 
 PADDING = -1  # the column index that marks padding
-WRAPS = ", which wraps to the other end of the array: is a boundary test missing?"
 ELSEWHERE = f": {OTHER_DATA}"
 
 
@@ -36,19 +32,18 @@ def why_beyond(answer: Answer, trial: Trial, hazard: Hazard, outcome: Outcome) -
     )
 
 
-def why_negative(answer: Answer, trial: Trial, profile: KernelProfile, hazard: Hazard, said: str) -> str:
-    """Return the whole sentence on a negative index, from what the interpreter says."""
+def why_negative(answer: Answer, trial: Trial, hazard: Hazard) -> str:
+    """Return the whole sentence on a negative index."""
     found = _padding(answer, trial, hazard)
     if found:
         return found
-    shape = next((t.shape for t in touches(profile) if t.array == hazard.array), ())
-    front = _from_the_front(answer, hazard, shape)
+    front = _from_the_front(answer, hazard)
     if front:
-        return f"{said.removesuffix(': is a boundary test missing?')}{front}"
-    if hazard.array not in trial.arrays and len(shape) == 1 and said.endswith(WRAPS):
-        first, last = f"{hazard.array}[0]", f"{hazard.array}[{shape[0] - 1}]"
-        return f"{said.removesuffix(WRAPS)}, and its elements are {first} to {last}: which of them is meant?"
-    return said
+        return f"{hazard.event}, {WRAPS}{front}"
+    if hazard.array not in trial.arrays and len(hazard.shape) == 1:
+        first, last = f"{hazard.array}[0]", f"{hazard.array}[{hazard.shape[0] - 1}]"
+        return f"{hazard.event}, and its elements are {first} to {last}: which of them is meant?"
+    return f"{hazard.event}{hazard.rest}"
 
 
 def waits_for_results(trial: Trial, name: str | None) -> bool:
@@ -66,8 +61,8 @@ def _beyond_shared(answer: Answer, hazard: Hazard, outcome: Outcome) -> str:
         return ELSEWHERE
     if hazard.index is None or len(hazard.index) > 1 or counts_blocks(answer, hazard):
         return f": each block has a {hazard.array} of its own, indexed from 0 by cuda.threadIdx.x"
-    shape = re.search(r"shape \((\d+),\)", hazard.message)
-    last = f": its last element is {hazard.array}[{int(shape[1]) - 1}]" if shape else ""
+    one_index = len(hazard.shape) == 1
+    last = f": its last element is {hazard.array}[{hazard.shape[0] - 1}]" if one_index else ""
     return f"{last}; is the index too large, or should fewer threads run this line?"
 
 
@@ -224,17 +219,17 @@ def _across_and_down(trial: Trial, thread) -> tuple[int, ...]:
     return tuple(int(b * n + t) for b, n, t in zip(thread.block[:2], size, thread.thread[:2], strict=False))
 
 
-def _from_the_front(answer: Answer, hazard: Hazard, shape) -> str:
+def _from_the_front(answer: Answer, hazard: Hazard) -> str:
     """Say how to write ``tile[-1 - t]`` without a negative index."""
-    for index in _indices(answer, hazard) if len(shape) == 1 else []:
+    for index in _indices(answer, hazard) if len(hazard.shape) == 1 else []:
         if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
             name = hazard.array
             return f": count from the front, as in {name}[{name}.size - 1 - {ast.unparse(index.operand)}]"
         if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Sub):
-            left = ast.unparse(index.left)
-            if re.fullmatch(r"-\d+", left):
-                front = f"{shape[0] + int(left)} - {ast.unparse(index.right)}"
-                return f": write {front}, since the course takes negative indices for mistakes"
+            match index.left:
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back))):
+                    front = f"{hazard.shape[0] - back} - {ast.unparse(index.right)}"
+                    return f": write {front}, since the course takes negative indices for mistakes"
     return ""
 
 

@@ -1,6 +1,5 @@
 """The verdict on an attempt: one sentence, chosen to help most."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +9,10 @@ from course_pkg.practice import hazards
 from course_pkg.practice.answer import Answer
 from course_pkg.practice.attempt import Outcome, Strange
 from course_pkg.practice.step import RESULT, Step, Trial
-from course_pkg.simt.front.instead import FALLBACK, NOT_ON_A_GPU, OUTSIDE
 from course_pkg.simt.report.touches import touches
 from course_pkg.viz.threads_scene import element_name
 
 NOT_BEGUN, WRONG, GOOD = "not begun", "wrong", "good"
-_PLACE = re.compile(r"^(?:(?P<function>\w+), )?line (?P<line>\d+): ?")
-_OUTSIDE = re.compile(rf" (?:{OUTSIDE}|{NOT_ON_A_GPU})(: .*?)?\.(?: {re.escape(FALLBACK)}\.)?$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -91,20 +87,12 @@ def _stopped(answer: Answer, outcome: Outcome) -> str:
     """Return the interpreter's error as a sentence with the learner's line."""
     if not outcome.error:
         return ""
-    said = _OUTSIDE.sub(lambda found: f" does not exist in a kernel{found[1] or ''}.", outcome.error)
-    said = said.replace("the builtin_function_or_method ", "Python's function ")
-    place = _PLACE.match(said)
-    if place is None:
-        return said
-    rest = said[place.end() :]
-    if place["function"] not in (None, answer.program.name):
-        return f"In {place['function']}, which it calls, line {place['line']}: {rest}"
-    if rest.startswith("raises "):
-        rest = f"it {rest}"
-    if re.match(r"index \d+ of \w+ is a float", rest):
-        rest = rest.removesuffix(": indices are integers.")
-        rest = f"{rest}, and an index is an integer: divide with //, or use int()."
-    return f"Line {place['line']}, {quotes.quoted(answer.program, int(place['line']))}: {rest}"
+    if outcome.place is None:
+        return outcome.error
+    function, line = outcome.place
+    if function != answer.program.name:
+        return f"In {function}, which it calls, line {line}: {outcome.error}"
+    return f"Line {line}, {quotes.quoted(answer.program, line)}: {outcome.error}"
 
 
 def _wrong(step: Step, trial: Trial, outcome: Outcome) -> str:

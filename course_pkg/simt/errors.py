@@ -6,6 +6,13 @@ from course_pkg.core.errors import CourseError
 class SimtError(CourseError):
     """A kernel, a launch or an argument is invalid: CUDA or Numba would also refuse it.
 
+    Attributes
+    ----------
+    said : str
+        The message without the place.
+    function, line : str and int, or None
+        The place, if the error is about a line of a kernel or of a function that the kernel calls.
+
     Examples
     --------
     >>> from course_pkg import simt
@@ -13,6 +20,20 @@ class SimtError(CourseError):
     Traceback (most recent call last):
     course_pkg.simt.errors.SimtError: simt.profile takes a launch, ...
     """
+
+    function: str | None = None
+    line: int | None = None
+
+    def __init__(self, message: str):
+        super().__init__(message)
+        self.said = message
+
+    @classmethod
+    def at(cls, function: str, line: int, said: str):
+        """Return an error about a line of a function; ``said`` begins with a small letter and ends with a full stop."""
+        error = cls(f"{function}, line {line}: {said}")
+        error.function, error.line, error.said = function, line, said
+        return error
 
     def passes(self, source, line: int) -> None:
         """Note the line of a function at which the error arose, unless a line of this function is already noted.
@@ -30,11 +51,55 @@ class SimtError(CourseError):
 class Unsupported(SimtError):
     """The interpreter does not support a construct. Numba may support it.
 
+    Attributes
+    ----------
+    refusal : Refusal or None
+        What the message says of the construct, in parts.
+
     Examples
     --------
     >>> issubclass(Unsupported, SimtError)
     True
     """
+
+    refusal = None
+
+
+class NoIndex(SimtError):
+    """An index of an array is not an integer.
+
+    Attributes
+    ----------
+    what : str
+        Which index of which array, and its type: ``index 0 of a is a float64``.
+    type : str
+        The type alone.
+
+    Examples
+    --------
+    >>> issubclass(NoIndex, SimtError)
+    True
+    """
+
+    what: str = ""
+    type: str = ""
+
+
+class Raised(SimtError):
+    """A kernel came to a raise statement.
+
+    Attributes
+    ----------
+    exception : str
+        The name of the exception, and its text if that is a literal.
+
+    Examples
+    --------
+    >>> issubclass(Raised, SimtError)
+    True
+    """
+
+    exception: str = ""
 
 
 class HazardError(SimtError):
@@ -53,3 +118,4 @@ class HazardError(SimtError):
     def __init__(self, hazard):
         super().__init__(str(hazard))
         self.hazard = hazard
+        self.function, self.line, self.said = hazard.function, hazard.line, f"{hazard.event}{hazard.rest}"

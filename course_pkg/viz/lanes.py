@@ -60,7 +60,7 @@ def race_picture(hazard, *, wanted="new", barrier="") -> Steps:
     Parameters
     ----------
     hazard : object
-        A race: it has ``array``, ``index``, two ``threads``, and a ``message`` that says who reads and who writes.
+        A race: it has ``array``, ``index``, two ``threads``, and ``verbs``, which say who reads and who writes.
     wanted : str
         ``"new"`` if the reader should find what is written, ``"old"`` if it should find what was there before.
     barrier : str
@@ -74,14 +74,13 @@ def race_picture(hazard, *, wanted="new", barrier="") -> Steps:
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> said = "lines 7 and 8: thread 32 writes tile[32] and thread 31 reads it, but no barrier lies between them."
-    >>> hazard = SimpleNamespace(array="tile", index=(32,), threads=("thread 31", "thread 32"), message=said)
+    >>> race = {"threads": ("thread 31", "thread 32"), "verbs": ("reads", "writes")}
+    >>> hazard = SimpleNamespace(array="tile", index=(32,), **race)
     >>> race_picture(hazard).alt
     'one order: thread 32 writes tile[32], thread 31 reads tile[32]: finds the new value, right. another order: ...'
     """
-    verbs = ("reads", "writes")
-    by_verb = {verb: str(t) for t in hazard.threads for verb in verbs if f"{t} {verb} " in hazard.message}
-    if len(hazard.threads) != 2 or len(by_verb) != 2:
+    by_verb = dict(zip(hazard.verbs, map(str, hazard.threads), strict=False))
+    if by_verb.keys() != {"reads", "writes"}:
         raise CourseError(
             f"Only a race of a reader and a writer has two orders. This one says: {hazard.message}"
         )

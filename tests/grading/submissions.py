@@ -9,11 +9,12 @@ from pathlib import Path
 import nbformat
 import notebooks
 
-from course_pkg.grading import exercise, judge
+from course_pkg.grading import exercise, judge, seccomp
 
 SOURCES = {path.stem: path for path in exercise.sources()}
 SOURCE = SOURCES["02_memory_bound"]
 RECIPES = sorted((Path(__file__).parent / "wrong_submissions").glob("*/*.toml"))
+OF_THE_MACHINE = ("This code ran without a sandbox", seccomp.MISSING)
 RIGHT = sorted((Path(__file__).parent / "right_submissions").glob("*/*.toml"))
 
 
@@ -138,6 +139,11 @@ def unchanged(paths) -> set[str]:
         if names & set(re.findall(r"\w+", cells[cell].source)):
             met.add(number)  # it calls what the pack answers
     return {cell for cell in points(source) if part[cell] not in met}
+
+
+def notes(report) -> list[str]:
+    """A report's notes on the submission: without those on the machine, which is not the same everywhere."""
+    return [note for note in report.notes if not note.startswith(OF_THE_MACHINE)]
 
 
 def points(source=SOURCE):

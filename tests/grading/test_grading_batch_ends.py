@@ -1,5 +1,6 @@
 """A batch that is ended, and submissions that crash or hang: what they cost, and what is left."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -60,26 +61,51 @@ def test_a_local_dask_cluster_gives_the_same_marks(real_folder):
     assert marks == {student: points for student, points in REAL_MARKS.items() if student != "cem"}
 
 
-def test_ctrl_c_ends_a_batch_and_leaves_nothing(tmp_path):
+@pytest.fixture
+def begun():
+    """Start a batch, and return it with all of its processes once a sandbox's worker is among them."""
+    started = []
+
+    def begin(*arguments, scratch):
+        batch_ = psutil.Popen(
+            [sys.executable, "-m", "course_pkg.cli", "grade", *map(str, arguments)],
+            env={**os.environ, "TMPDIR": str(scratch)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # a shell that started the tests in the background lets all that they start ignore Ctrl-C
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        started.append(batch_)
+        end = time.monotonic() + 120
+        while not any(map(_works, family := batch_.children(recursive=True))):
+            assert time.monotonic() < end and batch_.poll() is None
+            time.sleep(0.05)
+        return batch_, family
+
+    yield begin
+    for batch_ in started:  # if the test has failed: what it leaves must not fail another one
+        if batch_.poll() is None:
+            batch_.kill()
+            batch_.wait()
+
+
+def _works(process) -> bool:
+    """Return whether a process is the Python that runs learners' code, with or without bubblewrap around it."""
+    with contextlib.suppress(psutil.Error):
+        program, *arguments = process.cmdline() or [""]
+        return "python" in program and any(part.endswith("worker.py") for part in arguments)
+    return False
+
+
+@pytest.mark.bare
+def test_ctrl_c_ends_a_batch_and_leaves_nothing(tmp_path, begun):
     root, scratch = tmp_path / "class", tmp_path / "scratch"
     root.mkdir()
     scratch.mkdir()
     sleeps = with_answers(gain="import time\ntime.sleep(600)\n", t_eff="while True: pass\n")
     for number in range(4):
         (root / f"s{number}.ipynb").write_bytes(sleeps)
-    command = [sys.executable, "-m", "course_pkg.cli", "grade", str(root), "--out", str(tmp_path / "out")]
-    batch_ = psutil.Popen(
-        command,
-        env={**os.environ, "TMPDIR": str(scratch)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        # a shell that started the tests in the background lets all that they start ignore Ctrl-C
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    end = time.monotonic() + 120
-    while len(family := batch_.children(recursive=True)) < 4:  # the warm parent, a child, its sandbox
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    batch_, family = begun(root, "--out", tmp_path / "out", scratch=scratch)
     batch_.send_signal(signal.SIGINT)
     begin = time.monotonic()
     assert batch_.wait(60) != 0
@@ -88,21 +114,13 @@ def test_ctrl_c_ends_a_batch_and_leaves_nothing(tmp_path):
     assert list(scratch.iterdir()) == []
 
 
-def test_a_batch_that_is_killed_takes_its_children_along(tmp_path):
+@pytest.mark.bare
+def test_a_batch_that_is_killed_takes_its_children_along(tmp_path, begun):
     root, scratch = tmp_path / "class", tmp_path / "scratch"
     root.mkdir()
     scratch.mkdir()
     (root / "ann.ipynb").write_bytes(with_answers(gain="import time\ntime.sleep(600)\n"))
-    batch_ = psutil.Popen(
-        [sys.executable, "-m", "course_pkg.cli", "grade", str(root), "--jobs", "1"],
-        env={**os.environ, "TMPDIR": str(scratch)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    end = time.monotonic() + 120
-    while len(family := batch_.children(recursive=True)) < 4:
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    batch_, family = begun(root, "--jobs", 1, scratch=scratch)
     batch_.kill()
     batch_.wait()
     assert psutil.wait_procs(family, 30)[1] == []

@@ -10,6 +10,8 @@ from course_pkg.grading.sandbox import LearnerError, Sandbox
 from course_pkg.grading.session import Session
 from course_pkg.simt.run import hints
 
+pytestmark = pytest.mark.bare
+
 
 @pytest.fixture(scope="module")
 def session():

@@ -163,12 +163,9 @@ AWAITED = {
 }
 
 
+@pytest.mark.bare
 @pytest.mark.parametrize("name", AWAITED)
-@pytest.mark.parametrize(
-    "hidden", [pytest.param("bwrap", marks=pytest.mark.bare), ""], ids=["bare", "contained"]
-)
-def test_what_a_notebook_awaits_at_the_left_margin_is_awaited(name, hidden, monkeypatch):
-    monkeypatch.setenv("COURSE_HIDE", hidden)
+def test_what_a_notebook_awaits_at_the_left_margin_is_awaited(name):
     report = graded(AWAITED[name], "check.close(f(3), 6, 'f')")
     assert report.points == 2, report.cells[0].feedback
 

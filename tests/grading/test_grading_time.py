@@ -72,6 +72,7 @@ def test_sandboxes_of_one_session_share_their_time():
     assert session.endless == {}, "the time of all is no function's own fault"
 
 
+@pytest.mark.bare
 def test_what_has_no_end_in_the_visible_tests_is_not_tried_again(monkeypatch):
     calls, ask = [], sandbox.Sandbox._ask
 

@@ -9,6 +9,7 @@ import time
 
 import nbformat
 import psutil
+import pytest
 import submissions as s
 from test_grading_alone import graded
 
@@ -24,6 +25,7 @@ def test_children_share_nothing_that_one_of_them_changed():
     assert graded(nbformat.writes(s.solved()).encode()).points == 20
 
 
+@pytest.mark.bare
 def test_stopping_ends_children_at_once_and_tells_who_waits():
     nb = s.submission({"gain": "import time\ntime.sleep(600)\ndef remaining_gain(a, b, share): return 1"})
     found = []
@@ -81,6 +83,7 @@ def _wait_for(what, seconds=60):
     raise AssertionError("it never came")
 
 
+@pytest.mark.bare
 def test_a_warm_parent_that_was_killed_is_replaced():
     assert graded(b"{}", given=True).notes
     os.kill(warm.parent()._process.pid, signal.SIGKILL)

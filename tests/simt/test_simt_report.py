@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from course_pkg.core.cost import Cost
+from course_pkg.simt.memory.hazard import Hazard
 from course_pkg.simt.report import listing
 from course_pkg.simt.report.page import as_text, html
 from course_pkg.viz import style
@@ -56,7 +57,7 @@ def spaces(**counts):
 
 
 def hazard(line, message="Two threads write tile[0]: lines 12 and 14 need a barrier between.", kind="race"):
-    return SimpleNamespace(kind=kind, line=line, message=message, function="blur", other_line=14)
+    return Hazard(kind, line, None, None, (), message, "", "blur")
 
 
 LOAD = Counts(1_835_008, 56_832, 462_848, 14_680_064, 2_097_152, 4_194_304)
@@ -227,7 +228,7 @@ def test_source_is_escaped():
 def test_a_hazard_stands_beneath_its_line():
     rows = Tags(html(profile(hazards=[hazard(12)]))).rows
     (at,) = [i for i, row in enumerate(rows) if row[-1].endswith("i = cuda.grid(1)")]
-    assert rows[at + 1][-1].startswith("⚠ race: Two threads write tile[0]")
+    assert rows[at + 1][-1].startswith("⚠ race: line 12: Two threads write tile[0]")
     assert sum("⚠" in "".join(row) for row in rows) == 1
     assert "1, marked in the source" in html(profile(hazards=[hazard(12)]))
     assert "none found" in html(profile())

@@ -109,27 +109,31 @@ def test_controls_choose_the_picture(slide):
         assert picture.count() == 1
 
 
-def test_controls_choose_the_order_of_a_matrix(slide):
-    page = slide("order")
+@pytest.mark.parametrize(
+    ("name", "first", "others"),
+    [
+        (
+            "order",
+            "Poisson, order: natural. 256 rows",
+            [f"Poisson, order: {order}." for order in ("RCM", "random", "by row length")],
+        ),
+        (
+            "iteration",
+            "string, iteration 0 of 40. 64 unknowns: 64 free",
+            [f"string, iteration {iteration} of 40." for iteration in (20, 40)],
+        ),
+    ],
+    ids=["order", "iteration"],
+)
+def test_the_second_control_chooses_the_picture(name, first, others, slide):
+    page = slide(name)
     picture = picture_of(page)
-    assert picture.get_attribute("alt").startswith("Poisson, order: natural. 256 rows")
+    assert picture.get_attribute("alt").startswith(first)
     assert picture.bounding_box()["height"] > 300
     page.locator("section.present .noUi-handle").nth(1).focus()
-    for order in ("RCM", "random", "by row length"):
+    for words in others:
         page.keyboard.press("ArrowRight")
-        page.locator(f'section.present img[alt^="Poisson, order: {order}."]:visible').wait_for()
-        assert picture.count() == 1
-
-
-def test_controls_choose_the_iteration(slide):
-    page = slide("iteration")
-    picture = picture_of(page)
-    assert picture.get_attribute("alt").startswith("string, iteration 0 of 40. 64 unknowns: 64 free")
-    assert picture.bounding_box()["height"] > 300
-    page.locator("section.present .noUi-handle").nth(1).focus()
-    for iteration in (20, 40):
-        page.keyboard.press("ArrowRight")
-        page.locator(f'section.present img[alt^="string, iteration {iteration} of 40."]:visible').wait_for()
+        page.locator(f'section.present img[alt^="{words}"]:visible').wait_for()
         assert picture.count() == 1
 
 

@@ -48,17 +48,16 @@ def test_a_race_that_the_interpreter_found_has_two_orders_and_a_barrier_leaves_o
 
 
 def test_who_wants_the_old_value_is_right_when_the_reader_is_first():
-    said = "thread 0 of block 1 reads p[0, 0] and thread 0 of block 0 writes it, but blocks run in any order."
-    hazard = SimpleNamespace(
-        array="p", index=(0, 0), threads=("thread 0 of block 0", "thread 0 of block 1"), message=said
-    )
+    threads = "thread 0 of block 0", "thread 0 of block 1"
+    hazard = SimpleNamespace(array="p", index=(0, 0), threads=threads, verbs=("writes", "reads"))
     assert race_picture(hazard, wanted="old").alt.startswith(
         "one order: thread 0 of block 1 reads p[0, 0], thread 0 of block 0 writes p[0, 0]: finds the old value, right."
     )
 
 
 def test_a_race_of_two_writers_has_no_reader():
-    two = SimpleNamespace(array="a", index=(0,), threads=("t", "u"), message="t writes a[0] and u writes it")
+    said = {"verbs": ("writes", "writes"), "message": "t writes a[0] and u writes it"}
+    two = SimpleNamespace(array="a", index=(0,), threads=("t", "u"), **said)
     with pytest.raises(CourseError, match="Only a race of a reader and a writer"):
         race_picture(two)
 

@@ -41,15 +41,16 @@ def constant_array(run, frame, node, data: np.ndarray) -> Array:
         If the array contains anything but numbers, or does not fit into constant memory.
     """
     site = "const", id(data)
-    where = f"{frame.program.name}, line {node.lineno}"
+    where = frame.program.name, node.lineno
     if site not in run.allocations:
         if data.dtype.kind not in "biufc":
-            raise SimtError(f"{where}: the module's array of {data.dtype} holds no numbers.")
+            raise SimtError.at(*where, f"the module's array of {data.dtype} holds no numbers.")
         run.constant_bytes += data.nbytes
         if run.constant_bytes > CONSTANT_BYTES:
-            raise SimtError(
-                f"{where}: the kernel's constant arrays need {run.constant_bytes} bytes and {CONSTANT_BYTES} is the "
-                "limit: pass the array as an argument."
+            raise SimtError.at(
+                *where,
+                f"the kernel's constant arrays need {run.constant_bytes} bytes and {CONSTANT_BYTES} is the "
+                "limit: pass the array as an argument.",
             )
         flat = np.ascontiguousarray(data).reshape(-1)
         region = Region(run.launch.number(site), "launch", flat.size, flat.itemsize, written=False)

@@ -1,8 +1,34 @@
 """What to write instead of a construct that the interpreter does not run. Numba also refuses most of them."""
 
+from dataclasses import dataclass
+
 OUTSIDE, NOT_ON_A_GPU = "is outside what the interpreter runs", "is nothing that Numba compiles for a GPU"
 FALLBACK = "Numba's own simulator may run it: set NUMBA_ENABLE_CUDASIM=1 and use `from numba import cuda`"
 PLAIN = "write it with assignments, if, for, while and functions under @cuda.jit(device=True)"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A construct that the interpreter refuses. As a text, it is the sentence about it.
+
+    Attributes
+    ----------
+    construct : str
+    way : str
+        What to write instead; empty if Numba compiles the construct and no other way is known.
+    compiled : bool
+        Whether Numba compiles it for a GPU.
+    """
+
+    construct: str
+    way: str
+    compiled: bool
+
+    def __str__(self):
+        if self.compiled:
+            return f"{self.construct} {OUTSIDE}{': ' if self.way else ''}{self.way}. {FALLBACK}."
+        return f"{self.construct} {NOT_ON_A_GPU}: {self.way}."
+
 
 INSTEAD = {  # {beginning of a construct's name: what to write instead}
     "an assignment inside an expression": "give the value to the name on a line of its own, before",
@@ -130,20 +156,19 @@ _COMPILED = (  # beginnings of the names of constructs that Numba does compile
 )
 
 
-def refusal(what: str) -> str:
-    """Return a sentence about a construct that the interpreter refuses: whether a GPU runs it, and what to write.
+def refusal(what: str) -> Refusal:
+    """Return what is to be said of a construct that the interpreter refuses: whether a GPU runs it, and what to write.
 
     Examples
     --------
-    >>> refusal("try")
+    >>> str(refusal("try"))
     'try is nothing that Numba compiles for a GPU: test with if before what could fail.'
-    >>> refusal("recursion")[:46]
-    'recursion is outside what the interpreter runs'
+    >>> refusal("recursion").compiled
+    True
     """
-    way, said = way_out(what), what.replace("the builtin_function_or_method", "the function")
-    if what.startswith(_COMPILED):
-        return f"{said} {OUTSIDE}{': ' if way else ''}{way}. {FALLBACK}."
-    return f"{said} {NOT_ON_A_GPU}: {way or PLAIN}."
+    construct = what.replace("the builtin_function_or_method", "the function")
+    compiled = what.startswith(_COMPILED)
+    return Refusal(construct, way_out(what) or PLAIN * (not compiled), compiled)
 
 
 def way_out(what: str) -> str:

@@ -117,9 +117,10 @@ def entity(run, frame, node, thing):
         return Module(thing.__name__, thing)
     name = getattr(node, "id", None) or getattr(node, "attr", "")
     if isinstance(thing, FunctionType):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {name} is a function of the host: decorate what kernels call "
-            "with @cuda.jit(device=True)."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{name} is a function of the host: decorate what kernels call with @cuda.jit(device=True).",
         )
     raise unsupported(frame, node, f"the {type(thing).__name__} {name!r}")
 

@@ -46,8 +46,8 @@ def _name(run, frame, node, mask):
         if variable is not None:
             return _in_these_lanes(run, frame, node, variable, mask)
         if node.id in around.program.assigned:
-            raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: the variable {node.id!r} is used before it has a value."
+            raise SimtError.at(
+                frame.program.name, node.lineno, f"the variable {node.id!r} is used before it has a value."
             )
         around = around.outer
     thing = frame.program.lookup(node.id, node.lineno)
@@ -85,9 +85,10 @@ def _known_in(run, frame, node, thing, known, mask):
     if isinstance(thing, tuple):
         return tuple(_known_in(run, frame, node, part, known, mask) for part in thing)
     if isinstance(thing, (Array, Range)):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: some threads get here without having assigned {node.id!r}: "
-            "assign it before the branch."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"some threads get here without having assigned {node.id!r}: assign it before the branch.",
         )
     return thing
 
@@ -120,14 +121,16 @@ def member(run, frame, node, owner, mask):
             return TypeName(TYPES[id(getattr(types, whole))])
         if whole.startswith("_") or _is_for_the_host(whole):
             barrier = "; the threads of a block wait in cuda.syncthreads()" * (whole == "synchronize")
-            raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: cuda.{whole} is for host code: a kernel cannot use it, and "
-                f"cannot find out where it runs{barrier}."
+            raise SimtError.at(
+                frame.program.name,
+                node.lineno,
+                f"cuda.{whole} is for host code: a kernel cannot use it, and "
+                f"cannot find out where it runs{barrier}.",
             )
         near = get_close_matches(whole, MEANINGS, 1)
         if near:
-            raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: cuda has no {whole}: do you mean cuda.{near[0]}?"
+            raise SimtError.at(
+                frame.program.name, node.lineno, f"cuda has no {whole}: do you mean cuda.{near[0]}?"
             )
         raise unsupported(frame, node, f"cuda.{whole}")
     if isinstance(owner, Module):
@@ -151,9 +154,11 @@ def member(run, frame, node, owner, mask):
     if isinstance(owner, Value) and name in ("conjugate", "item"):
         return Method(name, owner)
     if isinstance(owner, Value):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node.value)} is a number and has no .{name}: "
-            "check the order of the arguments of the launch."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{ast.unparse(node.value)} is a number and has no .{name}: "
+            "check the order of the arguments of the launch.",
         )
     raise unsupported(frame, node, f"the attribute .{name}")
 
@@ -174,19 +179,21 @@ def _module_member(run, frame, node, owner, name):
     thing = getattr(owner.module, name, None) if not name.startswith("_") else None
     if thing is not None and (id(thing) in TYPES or id(thing) in FUNCTIONS or id(thing) in BUILTINS):
         return entity(run, frame, node, thing)
-    where = f"{frame.program.name}, line {node.lineno}"
+    where = frame.program.name, node.lineno
     if owner.name == "numpy" and name in ARRAY_FUNCTIONS:
         return Builtin(f"numpy.{name}", thing)
     if owner.name == "numpy" and name in MAKERS:
-        raise SimtError(
-            f"{where}: a kernel cannot make arrays with numpy.{name}: use cuda.local.array, cuda.shared.array, or pass "
-            "the array as an argument."
+        raise SimtError.at(
+            *where,
+            f"a kernel cannot make arrays with numpy.{name}: use cuda.local.array, cuda.shared.array, or pass "
+            "the array as an argument.",
         )
     if owner.name not in MODULES.values() and thing is not None:
         return entity(run, frame, node, thing)
     if thing is None and owner.name == "numba.cuda.libdevice":
-        raise SimtError(
-            f"{where}: cuda.libdevice.{name} is an instruction of its own, which only a GPU has: use a function of "
-            "math, or round and cast by yourself."
+        raise SimtError.at(
+            *where,
+            f"cuda.libdevice.{name} is an instruction of its own, which only a GPU has: use a function of "
+            "math, or round and cast by yourself.",
         )
     raise unsupported(frame, node, f"{owner.name}.{name}")

@@ -87,9 +87,11 @@ class Program:
         """Names of the parameters, except the parameter that takes all further arguments, such as ``*rest``."""
         a = self.tree.args
         if a.kwarg or a.kwonlyargs:
-            raise Unsupported(
-                f"{self.name}, line {self.tree.lineno}: Numba compiles no keyword-only arguments and no **arguments "
-                "for a GPU: use plain positional ones."
+            raise Unsupported.at(
+                self.name,
+                self.tree.lineno,
+                "Numba compiles no keyword-only arguments and no **arguments "
+                "for a GPU: use plain positional ones.",
             )
         return [argument.arg for argument in (*a.posonlyargs, *a.args)]
 
@@ -126,7 +128,7 @@ class Program:
             return self.names[name]
         if hasattr(builtins, name):
             return getattr(builtins, name)
-        raise SimtError(f"{self.name}, line {line}: the name {name!r} is not defined{_in_cuda(name)}.")
+        raise SimtError.at(self.name, line, f"the name {name!r} is not defined{_in_cuda(name)}.")
 
 
 def _in_cuda(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_pkg.simt.memory.hazard import Hazard
+from course_pkg.simt.memory.hazard import NOT_IN_STEP, Hazard
 from course_pkg.simt.memory.places import launch_thread
 from course_pkg.simt.memory.races import Access
 
@@ -26,7 +26,6 @@ def conflict(run, place, verb: str, other: Access, threads: tuple[int, int]) -> 
     same_block = who.block == whom.block
     per_block = run.wave.threads_per_block
     same_warp = same_block and thread % per_block // 32 == first % per_block // 32
-    where = f"line {line}" if other.line == line else f"lines {other.line} and {line}"
     what = f"{name}[{', '.join(map(str, index))}]"
     both_write = verb == other.verb and other.line == line
     of_warp = same_warp and place.array.space == "shared" and not both_write
@@ -34,10 +33,7 @@ def conflict(run, place, verb: str, other: Access, threads: tuple[int, int]) -> 
     if not same_block:
         cure = "blocks of one launch run in any order: write to another array, or split the kernel in two launches"
     elif kind == "missing_syncwarp":
-        cure = (
-            "lanes of a warp do not run in step: a cuda.syncwarp() or a cuda.syncthreads() is missing between "
-            "them"
-        )
+        cure = f"{NOT_IN_STEP}: a cuda.syncwarp() or a cuda.syncthreads() is missing between them"
     elif both_write and verb == "writes":
         cure = (
             "nothing decides who is last: let one thread alone write it, or each an element of its own, or, in a "
@@ -45,8 +41,9 @@ def conflict(run, place, verb: str, other: Access, threads: tuple[int, int]) -> 
         )
     else:
         cure = "no barrier lies between them: a cuda.syncthreads() is missing, or an index is wrong"
-    message = f"{where}: {whom} {other.verb} {what} and {who} {verb} it, but {cure}."
-    return Hazard(kind, line, name, index, (who, whom), message, place.where.function, other.line)
+    event = f"{whom} {other.verb} {what} and {who} {verb} it"
+    told = kind, line, name, index, (who, whom), event, f", but {cure}.", place.where.function, other.line
+    return Hazard(*told, verbs=(verb, other.verb))
 
 
 def split(run, thread: int) -> tuple[int, int]:

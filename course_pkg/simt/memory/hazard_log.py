@@ -6,7 +6,7 @@ import numpy as np
 
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.memory.conflict import conflict, index_of, split
-from course_pkg.simt.memory.hazard import Hazard
+from course_pkg.simt.memory.hazard import EITHER, OTHER_DATA, WRAPS, Hazard, all_must_pass
 from course_pkg.simt.memory.notes import Notes, Unwritten
 from course_pkg.simt.memory.order import SITES, thread_of
 from course_pkg.simt.memory.places import place_of_thread
@@ -58,18 +58,15 @@ class HazardLog:
         )  # the extent can differ from thread to thread, for example of a slice
         what = f"{array.name}[{', '.join(map(str, index))}]"
         if kind == "negative_index":
-            message = (
-                f"line {where.line}: {who} uses the negative index {what}, which wraps to the other end of the array: "
-                "is a boundary test missing?"
-            )
+            event = f"{who} uses the negative index {what}"
+            rest = f", {WRAPS}: is a boundary test missing?"
         else:
-            message = (
-                f"line {where.line}: {who} uses {what}, outside the array's shape {shape}: "
-                "a GPU would touch whatever lies there."
-            )
+            event = f"{who} uses {what}, outside the array's shape {shape}"
+            rest = f": {OTHER_DATA}."
         more = np.flatnonzero(lanes.full.reshape(-1))[1 : MOST_ALIKE + 1]
         alike = tuple(place_of_thread(run.wave, *divmod(int(at), run.wave.threads_per_block)) for at in more)
-        self.add(Hazard(kind, where.line, array.name, index, (who,), message, where.function, alike=alike))
+        told = kind, where.line, array.name, index, (who,), event, rest, where.function
+        self.add(Hazard(*told, alike=alike, shape=shape))
 
     def divergent(self, run, where, mask, alive, torn) -> None:
         """Report a barrier that only some threads of a block reach."""
@@ -83,11 +80,10 @@ class HazardLog:
             self.notes.skipped(run, where, came, missed, row, "barrier")
             return
         who, absent = (place_of_thread(run.wave, row, t) for t in (came, missed))
-        message = (
-            f"line {where.line}: {who} waits at this barrier and {absent} never comes to it: all threads of a block "
-            "must pass the same barrier, so move it out of the branch or the loop."
-        )
-        self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
+        event = f"{who} waits at this barrier and {absent} never comes to it"
+        rest = f": {all_must_pass(EITHER)}."
+        told = where.line, None, None, (who, absent), event, rest, where.function
+        self.add(Hazard("divergent_barrier", *told))
 
     def torn_warp(self, run, where, rows, torn, name) -> None:
         """Report a warp-level function that only some of the named lanes reach, or reach with different masks.
@@ -103,16 +99,13 @@ class HazardLog:
         block, warp = divmod(int(rows[row]), run.wave.warps_per_block)
         who, absent = (place_of_thread(run.wave, block, lane + 32 * warp) for lane in (came, missed))
         if came == missed:
-            message = (
-                f"line {where.line}: {who} calls {name} with a mask that does not contain its own lane: "
-                "set the bit of that lane, too."
-            )
+            event = f"{who} calls {name} with a mask that does not contain its own lane"
+            rest = ": set the bit of that lane, too."
         else:
-            message = (
-                f"line {where.line}: {who} waits at this {name} and {absent}, of the same warp, never comes to it "
-                f"with the same mask: move the {name} out of the branch, or let the mask name only the lanes that come."
-            )
-        self.add(Hazard("divergent_barrier", where.line, None, None, (who, absent), message, where.function))
+            event = f"{who} waits at this {name} and {absent}, of the same warp, never comes to it with the same mask"
+            rest = f": move the {name} out of the branch, or let the mask name only the lanes that come."
+        told = where.line, None, None, (who, absent), event, rest, where.function
+        self.add(Hazard("divergent_barrier", *told, operation=name))
 
     def absent_lane(self, where, run, asleep, source, name) -> Hazard:
         """Return the hazard to report if a lane uses a value that it takes from a lane that does not take part.
@@ -128,11 +121,12 @@ class HazardLog:
         block, warp = divmod(row, run.wave.warps_per_block)
         other = int(np.broadcast_to(source, asleep.shape)[row, came])
         who = place_of_thread(run.wave, block, came + 32 * warp)
-        message = (
-            f"line {where.line}: {who} takes a value by {name} from lane {other} of its warp, which does not take part "
-            "with the same mask, and uses it: on a GPU it may be any number."
+        event = (
+            f"{who} takes a value by {name} from lane {other} of its warp, which does not take part with the same "
+            "mask, and uses it"
         )
-        return Hazard("absent_lane", where.line, None, None, (who,), message, where.function)
+        told = where.line, None, None, (who,), event, ": on a GPU it may be any number.", where.function
+        return Hazard("absent_lane", *told, operation=name)
 
     def access(
         self,
@@ -165,9 +159,11 @@ class HazardLog:
         """
         array, region = place.array, place.array.region
         if kind != "load" and not region.written:
-            raise SimtError(
-                f"{place.where.function}, line {place.where.line}: the interpreter did not expect that the kernel "
-                f"writes to {array.name}, so it cannot find races there: write to the array under its own name."
+            raise SimtError.at(
+                place.where.function,
+                place.where.line,
+                f"the interpreter did not expect that the kernel "
+                f"writes to {array.name}, so it cannot find races there: write to the array under its own name.",
             )
         private = region.owner == "thread" or not region.written
         if (private and region.initialised is None) or not region.size:
@@ -271,11 +267,9 @@ class HazardLog:
         index = index_of(run, place.indices, block, thread)
         who = place_of_thread(run.wave, block, thread)
         name, where = place.array.name, place.where
-        message = (
-            f"line {where.line}: {who} reads {name}[{', '.join(map(str, index))}], which nobody has "
-            f"written: {place.array.space} memory begins with whatever was there before."
-        )
-        return Hazard("uninitialised", where.line, name, index, (who,), message, where.function)
+        event = f"{who} reads {name}[{', '.join(map(str, index))}], which nobody has written"
+        rest = f": {place.array.space} memory begins with whatever was there before."
+        return Hazard("uninitialised", where.line, name, index, (who,), event, rest, where.function)
 
     def _race(self, run, place, verb, thread: int, entry: int) -> None:
         self.add(conflict(run, place, verb, self.races.access_of(entry), (thread, thread_of(entry))))

@@ -10,7 +10,7 @@ so that the results are lost.
 """
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -43,31 +43,30 @@ class Notes:
     def skipped(self, run, where, came: int, missed: int, row: int, name: str) -> None:
         """Note that a thread skips a barrier only to leave the kernel; ``row`` is its block's number in the wave."""
         who, absent = (place_of_thread(run.wave, row, thread) for thread in (came, missed))
-        message = (
-            f"line {where.line}: {who} waits at this {name} and {absent} skips it, but only to leave the kernel, and "
-            "nobody waits for a thread that has left."
+        event = f"{who} waits at this {name} and {absent} skips it"
+        rest = ", but only to leave the kernel, and nobody waits for a thread that has left."
+        self.add(
+            Hazard("skipped_barrier", where.line, None, None, (who, absent), event, rest, where.function)
         )
-        self.add(Hazard("skipped_barrier", where.line, None, None, (who, absent), message, where.function))
 
     def rewritten(self, run, place, number, index, thread: int, first: int) -> None:
         """Note that two threads write the same number to an element, with no order between them."""
         who, whom = (launch_thread(run.wave, one) for one in (thread, first))
         name, where = place.array.name, place.where
-        message = (
-            f"line {where.line}: {whom} and {who} both write {name}[{', '.join(map(str, index))}], in any order, but "
-            f"both write {number}, so that the order does not matter."
-        )
-        self.add(Hazard("same_value", where.line, name, index, (who, whom), message, where.function))
+        event = f"{whom} and {who} both write {name}[{', '.join(map(str, index))}], in any order"
+        rest = f", but both write {number}, so that the order does not matter."
+        self.add(Hazard("same_value", where.line, name, index, (who, whom), event, rest, where.function))
 
     def unset(self, run, where, name: str, missing) -> None:
         """Note that a thread reads a variable that it has not set; ``missing`` is the mask of such threads."""
         row, thread = (int(at[0]) for at in np.nonzero(run.wave.spread(missing.full)))
         who = place_of_thread(run.wave, row, thread)
-        message = (
-            f"line {where.line}: {who} reads the variable {name}, but has come through no statement that sets it: on a "
-            f"GPU it may hold any number. Set {name} before the branch or loop."
+        event = f"{who} reads the variable {name}"
+        rest = (
+            ", but has come through no statement that sets it: on a GPU it may hold any number. "
+            f"Set {name} before the branch or loop."
         )
-        self.add(Hazard("unset_variable", where.line, name, None, (who,), message, where.function))
+        self.add(Hazard("unset_variable", where.line, name, None, (who,), event, rest, where.function))
 
     def lost(self, program, given: dict) -> None:
         """Note stores in a parameter that is a number, if no other statement reads the parameter.
@@ -76,11 +75,9 @@ class Notes:
         """
         for name, line in lost_stores(program.tree).items():
             if name in given and isinstance(given[name], (bool, int, float, complex, np.generic)):
-                message = (
-                    f"line {line}: {name} is a number that the launch passes in, so each thread has a copy of its own: "
-                    "what is stored in it is gone when the thread ends. Write results to an element of an array."
-                )
-                self.add(Hazard("lost_store", line, name, None, (), message, program.name))
+                event = f"{name} is a number that the launch passes in, so each thread has a copy of its own"
+                rest = ": what is stored in it is gone when the thread ends. Write results to an element of an array."
+                self.add(Hazard("lost_store", line, name, None, (), event, rest, program.name))
 
     def unread(self, hazard: Hazard) -> None:
         """Keep in mind a read of unwritten memory until its value is used, if ever."""
@@ -91,14 +88,8 @@ class Notes:
         used = {(h.function, h.line, h.array) for h in hazards if h.kind == "uninitialised"}
         for name, hazard in self._unread.items():
             if name not in used:
-                said = hazard.message.partition(": ")[2].partition(", which nobody")[0]
-                message = f"line {hazard.line}: {said}, which nobody has written, but does not use what it finds there."
-                self.add(
-                    Hazard(
-                        "unused_read", hazard.line, hazard.array, hazard.index, hazard.threads, message,
-                        hazard.function,
-                    )
-                )  # fmt: skip
+                rest = ", but does not use what it finds there."
+                self.add(replace(hazard, kind="unused_read", rest=rest))
 
 
 @cache

@@ -178,10 +178,7 @@ def _hazard_lines(hazards):
         return ["no hazards found"]
     lines = ["1 hazard:" if len(hazards) == 1 else f"{len(hazards)} hazards:"]
     for hazard in hazards:
-        said = (
-            hazard.message if hazard.message.startswith("line") else f"line {hazard.line}: {hazard.message}"
-        )
-        text = f"{kind(hazard)}, {hazard.function}, {said}"
+        text = f"{kind(hazard)}, {hazard}"
         lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     return lines
 

@@ -31,9 +31,11 @@ def place_of(run, frame, node, mask: Mask) -> Place:
     if isinstance(array, Place):
         return array
     if array.ndim:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} is more than one number, and Numba "
-            "computes with single elements only: write a loop over them."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{ast.unparse(node)} is more than one number, and Numba "
+            "computes with single elements only: write a loop over them.",
         )
     return locate(run, frame, node, array, (), mask)
 
@@ -72,9 +74,11 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     indices = index if isinstance(index, tuple) else (index,)
     where = SourceLine(frame.program.name, node.lineno)
     if len(indices) != array.ndim:  # slices are handled by views, not here
-        raise SimtError(
-            f"{where.function}, line {where.line}: {array.name} has {array.ndim} dimension{'s' * (array.ndim > 1)} "
-            f"and gets {len(indices)} ind{'ices' if len(indices) > 1 else 'ex'}."
+        raise SimtError.at(
+            where.function,
+            where.line,
+            f"{array.name} has {array.ndim} dimension{'s' * (array.ndim > 1)} "
+            f"and gets {len(indices)} ind{'ices' if len(indices) > 1 else 'ex'}.",
         )
     inside, terms, keys, constant = mask, [], [], True
     for d, part in enumerate(indices):
@@ -227,18 +231,20 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     """Write a value to the element of each lane."""
     array = place.array
     if not isinstance(value, Value):
-        raise SimtError(
-            f"{place.where.function}, line {place.where.line}: only numbers can be stored in an array."
-        )
+        raise SimtError.at(place.where.function, place.where.line, "only numbers can be stored in an array.")
     if array.space == "constant" or not array.flat.flags.writeable:
-        raise SimtError(
-            f"{place.where.function}, line {place.where.line}: {array.name} cannot be written: "
-            + ("it is constant memory." if array.space == "constant" else "the NumPy array is read-only.")
+        raise SimtError.at(
+            place.where.function,
+            place.where.line,
+            f"{array.name} cannot be written: "
+            + ("it is constant memory." if array.space == "constant" else "the NumPy array is read-only."),
         )
     if str(value.type).startswith("complex") and not str(array.type).startswith("complex"):
-        raise SimtError(
-            f"{place.where.function}, line {place.where.line}: a complex number is stored in {array.name}, whose "
-            "elements are real numbers: store its .real or .imag, or give the array a complex type."
+        raise SimtError.at(
+            place.where.function,
+            place.where.line,
+            f"a complex number is stored in {array.name}, whose "
+            "elements are real numbers: store its .real or .imag, or give the array a complex type.",
         )
     value = cast(run, value, array.type)
     if run.dry:

@@ -14,7 +14,7 @@ from course_pkg.simt.run.values import TypeName, Value
 
 def array(run, frame, node, name, arguments, named, mask):
     """Run ``shared.array`` or ``local.array``; each such call in the source makes one allocation."""
-    where = f"{frame.program.name}, line {node.lineno}"
+    where = frame.program.name, node.lineno
     shape, dtype = _shape_and_dtype(run, frame, node, name, arguments, named)
     site = (
         id(frame.program),
@@ -32,7 +32,7 @@ def array(run, frame, node, name, arguments, named, mask):
     if made is None:
         size = int(np.prod(shape, dtype=object))
         if size <= 0 and not dynamic:
-            raise SimtError(f"{where}: {name} of shape {shape} holds nothing.")
+            raise SimtError.at(*where, f"{name} of shape {shape} holds nothing.")
         memory, region = _allocate(run, where, space, dtype, size, site)
         extents = _known_at_launch(run, shape[0]) if dynamic else shape_values(run.constant, shape)
         made = run.allocations[site] = Array(
@@ -52,27 +52,32 @@ def _known_at_launch(run, size: int) -> tuple[Value]:
 def _shape_and_dtype(run, frame, node, name, arguments, named):
     arguments = [*arguments, *(named[k] for k in ("shape", "dtype") if k in named)]
     if len(arguments) != 2:
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a shape and a dtype.")
+        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes a shape and a dtype.")
     shape, dtype = arguments
     shape = shape if isinstance(shape, tuple) else (shape,)
     if any(isinstance(n, Value) and n.constant and not run.constant.is_literal(n) for n in shape):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba does not compute in the shape of cuda.{name}: compute it "
-            "before, outside the kernel, as in `PADDED = WIDTH + 1`, and write its name."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"Numba does not compute in the shape of cuda.{name}: compute it "
+            "before, outside the kernel, as in `PADDED = WIDTH + 1`, and write its name.",
         )
     if not all(isinstance(n, Value) and n.constant and isinstance(n.type, types.Integer) for n in shape):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: the shape of cuda.{name} must be known when the kernel is "
-            "compiled: use numbers, or names of the module or of an enclosing function."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"the shape of cuda.{name} must be known when the kernel is "
+            "compiled: use numbers, or names of the module or of an enclosing function.",
         )
     if isinstance(dtype, TypeName) and dtype.of_python:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba takes no type of Python as the dtype of cuda.{name}: "
-            f"write numba.{dtype.type}."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"Numba takes no type of Python as the dtype of cuda.{name}: write numba.{dtype.type}.",
         )
     if not isinstance(dtype, TypeName):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: the dtype of cuda.{name} is a type such as numba.float64."
+        raise SimtError.at(
+            frame.program.name, node.lineno, f"the dtype of cuda.{name} is a type such as numba.float64."
         )
     return tuple(n.number for n in shape), dtype_of(dtype.type)
 
@@ -83,8 +88,8 @@ def _allocate(run, where, space, dtype, size, site):
     nbytes, units = size * dtype.itemsize, size * (dtype.itemsize // unit_of(dtype))
     if space == "local":
         if nbytes > LOCAL_BYTES:
-            raise SimtError(
-                f"{where}: a local array of {nbytes} bytes is over the limit of {LOCAL_BYTES} a thread."
+            raise SimtError.at(
+                *where, f"a local array of {nbytes} bytes is over the limit of {LOCAL_BYTES} a thread."
             )
         region = Region(number, "thread", units, unit_of(dtype))
         region.initialised = np.zeros(run.wave.threads * units, bool)
@@ -93,9 +98,10 @@ def _allocate(run, where, space, dtype, size, site):
         return _dynamic(run, dtype)
     run.static_shared += nbytes
     if run.static_shared > SHARED_BYTES:
-        raise SimtError(
-            f"{where}: the block's static shared arrays need {run.static_shared} bytes and {SHARED_BYTES} is the "
-            "limit: make the tile smaller, or use dynamic shared memory."
+        raise SimtError.at(
+            *where,
+            f"the block's static shared arrays need {run.static_shared} bytes and {SHARED_BYTES} is the "
+            "limit: make the tile smaller, or use dynamic shared memory.",
         )
     region = Region(number, "block", units, unit_of(dtype))
     region.initialised = np.zeros(run.wave.blocks * units, bool)
@@ -122,7 +128,7 @@ def array_like(run, frame, node, name, arguments, named, mask):
     """Run ``const.array_like``."""
     (data,) = arguments
     if not isinstance(data, Array) or data.space != "constant":
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: cuda.const.array_like takes a NumPy array of the module."
+        raise SimtError.at(
+            frame.program.name, node.lineno, "cuda.const.array_like takes a NumPy array of the module."
         )
     return replace(data, name="")  # the array gets the name of the variable that it is assigned to

@@ -37,9 +37,10 @@ def atomic(run, frame, node, name, arguments, mask):
     """Let each active lane update an array element atomically; return the old value that each lane found."""
     wanted = ARGUMENTS.get(name, 3)
     if len(arguments) != wanted or not isinstance(arguments[0], Array):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: cuda.atomic.{name} takes an array and "
-            f"{wanted - 1} more argument(s)."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"cuda.atomic.{name} takes an array and {wanted - 1} more argument(s).",
         )
     array, index = arguments[0], arguments[1]
     values = arguments[2:]
@@ -48,9 +49,11 @@ def atomic(run, frame, node, name, arguments, mask):
     if array.space not in ("global", "shared"):
         raise unsupported(frame, node, f"an atomic operation on {array.space} memory")
     if array.dtype.name not in TYPES[name]:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba's cuda.atomic.{name} takes arrays of "
-            f"{', '.join(TYPES[name])}, and {array.name} holds {array.dtype.name}."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"Numba's cuda.atomic.{name} takes arrays of "
+            f"{', '.join(TYPES[name])}, and {array.name} holds {array.dtype.name}.",
         )
     place = locate(run, frame, node, array, index, mask)
     if not all(isinstance(v, Value) for v in values):
@@ -127,10 +130,12 @@ def _otherwise(run, place, old, way, operand):
 def _only_reads(operation, operand, changed):
     """Return which lanes use an atomic only to read their element, such as by adding 0.
 
-    An atomic that takes a ticket, or detects the first visitor, changes its element, and the thread may use the value
-    that it finds. An atomic that leaves its element unchanged only reads the value. The exception is a statement in
-    which other lanes change their elements: then a lane may leave its element unchanged by chance. For example, each
-    block adds the number of matches that it has found, and a block that has found none adds 0.
+    These are the lanes whose operand would change no value: 0 for ``add``, ``or_`` and ``xor``, all bits set for
+    ``and_``. The operands of ``max`` and ``min`` do not show this; their lanes count if they have left the element as
+    it was. Lanes of other operations, such as a compare-and-swap, do not count.
+
+    If any lane of the statement has changed its element, none counts: the others may have left theirs unchanged by
+    chance. For example, each block adds the number of matches that it has found, and a block without matches adds 0.
     """
     if changed.any():
         return np.zeros(len(changed), bool)
@@ -143,7 +148,10 @@ def _only_reads(operation, operand, changed):
 
 
 def _tell_changes(run, place, changed, units, threads, stamps, way) -> None:
-    """Report threads that stored the value they had found in an element, if an unordered atomic changes it now."""
+    """Tell earlier atomics, whose values are watched, that this atomic changes their elements, in no order with them.
+
+    The values become doubtful. If a thread has stored its value by now, that is reported.
+    """
     if changed.any():
         site = run.races.site(Access(*place.where, VERBS["atomic"], *way))
         told = units[changed], (threads * SITES + site)[changed], stamps[changed], way, run.races.unordered

@@ -54,7 +54,7 @@ def call(run, frame, node: ast.Call, mask):
         try:
             return _builtin(run, frame, node, function, arguments, mask)
         except Unsupported as error:
-            if "line" in str(error):
+            if error.line is not None:
                 raise
             raise unsupported(frame, node, str(error)) from None
     raise unsupported(frame, node, f"a call of {ast.unparse(node.func)}")
@@ -78,9 +78,10 @@ def _cast(run, frame, node, function, arguments, mask):
         raise unsupported(frame, node, f"{function.type}(…) of something else than one number")
     given, wanted = arguments[0].type, function.type
     if function.of_python and wanted == types.float64 and isinstance(given, types.Boolean):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba's float() takes no truth value: write `1.0 if "
-            f"{ast.unparse(node.args[0])} else 0.0`."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"Numba's float() takes no truth value: write `1.0 if {ast.unparse(node.args[0])} else 0.0`.",
         )
     keeps = types.Integer if wanted == INT64 else types.Float  # as in Numba: int(x) of a uint8 is a uint8
     return cast(run, arguments[0], given if function.of_python and isinstance(given, keeps) else wanted)
@@ -134,8 +135,8 @@ def _builtin(run, frame, node, function, arguments, mask):
     if not all(isinstance(a, Value) for a in arguments):
         raise unsupported(frame, node, f"{name} of something else than numbers")
     if known is not None and (given := _arity(known)) and given != len(arguments):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {name} takes {given} number(s) and gets {len(arguments)}."
+        raise SimtError.at(
+            frame.program.name, node.lineno, f"{name} takes {given} number(s) and gets {len(arguments)}."
         )
     if name in ("min", "max") and len(arguments) < 2:
         raise unsupported(frame, node, f"{name} of one number")
@@ -170,9 +171,7 @@ def _of_array(run, frame, node, name, arguments, mask):
     if name == "ndindex":
         return indices_of(run, frame, node, arguments, mask)
     if len(arguments) != 1 or not isinstance(arguments[0], Array):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: numpy.{name} takes one array in a kernel."
-        )
+        raise SimtError.at(frame.program.name, node.lineno, f"numpy.{name} takes one array in a kernel.")
     array = arguments[0]
     if name == "nditer":
         return flattened(run, array)
@@ -184,7 +183,7 @@ def _of_array(run, frame, node, name, arguments, mask):
 
 def _slice(run, frame, node, arguments):
     if not 1 <= len(arguments) <= 3:
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: slice takes one to three integers.")
+        raise SimtError.at(frame.program.name, node.lineno, "slice takes one to three integers.")
     parts = [None, *arguments] if len(arguments) == 1 else arguments
     return made_slice(frame, node, [*parts, None, None][:3])
 

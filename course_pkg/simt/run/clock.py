@@ -20,7 +20,8 @@ class Clock:
     fences : Fences or None
         The fences that threads have passed; None until a thread passes one.
     alike : bool
-        Whether all blocks have passed the same barriers, and no thread has passed a fence.
+        Whether all blocks have always passed the same barriers, each with whole warps, and no thread has passed a
+        fence.
     """
 
     def __init__(self, wave, races):
@@ -68,6 +69,7 @@ class Clock:
         together : ndarray of bool, shape (warps, 32, 32), or None
             For each lane, the lanes that it waits for, including itself; None if every lane waits for its whole warp.
         warps : ndarray of bool, shape (warps,)
+            The warps of which any lane passes the barrier.
         """
         if self._races is None:
             return

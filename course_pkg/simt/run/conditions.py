@@ -1,4 +1,4 @@
-"""Comparisons, ``and``, ``or`` and conditional expressions, which decide which code the lanes run."""
+"""Comparisons, ``and``, ``or`` and conditional expressions. They may decide which lanes evaluate their operands."""
 
 import ast
 from dataclasses import replace
@@ -49,13 +49,16 @@ def _compare(run, frame, node, mask):
 
 
 def _decide(run, frame, node, result, mask) -> None:
-    """Note that a condition decides which lanes evaluate an expression, if the expression has side effects."""
+    """Note that the result so far decides which lanes evaluate an expression, if the expression has side effects."""
     if result is not None and effects(run, frame, [node]):
         run.ledger.demand(result, mask)
 
 
 def _identity(run, frame, node, op, left, right, mask):
-    """Evaluate ``is`` with None, True or False. A truth value is True or False; a number is none of the three."""
+    """Evaluate ``is`` or ``is not`` with None on one side, or with True or False on the right.
+
+    A truth value is True or False. A number is none of the three.
+    """
     if left is None or right is None:
         return run.constant.truth((left is right) == isinstance(op, ast.Is))
     if isinstance(left, Value) and isinstance(right, Value) and right.constant and right.type == BOOL:
@@ -68,7 +71,7 @@ def _identity(run, frame, node, op, left, right, mask):
 
 
 def _among(run, frame, node, op, left, right, mask):
-    """Evaluate ``in``: return whether a number equals an item of a tuple."""
+    """Evaluate ``in`` or ``not in``: return whether a number equals an item of a tuple, or whether it equals none."""
     if not isinstance(right, tuple) or not isinstance(left, Value):
         raise unsupported(frame, node, construct(op))
     result = run.constant.truth(False)

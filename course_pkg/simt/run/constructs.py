@@ -10,7 +10,10 @@ def unsupported(frame, node, what: str = "") -> Unsupported:
     """Return the error for a construct that the interpreter does not support."""
     what = what or construct(node)
     line = getattr(node, "lineno", frame.program.tree.lineno)
-    return Unsupported(f"{frame.program.name}, line {line}: {refusal(what)}")
+    found = refusal(what)
+    error = Unsupported.at(frame.program.name, line, str(found))
+    error.refusal = found
+    return error
 
 
 def construct(node) -> str:

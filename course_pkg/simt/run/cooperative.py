@@ -29,10 +29,12 @@ def this_grid(run, frame, node, name, arguments, named, mask) -> Grid:
     most = Device.MULTIPROCESSOR_COUNT * (THREADS_PER_MULTIPROCESSOR // wave.threads_per_block)
     blocks = int(np.prod(wave.grid))
     if blocks > most or (blocks != wave.blocks and not run.dry):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {blocks} blocks of {wave.threads_per_block} threads wait for "
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{blocks} blocks of {wave.threads_per_block} threads wait for "
             f"each other at a grid's barrier, and at most {min(most, wave.blocks)} run at once: launch fewer "
-            "blocks, and let each thread do more in a loop."
+            "blocks, and let each thread do more in a loop.",
         )
     return Grid()
 
@@ -48,10 +50,12 @@ def sync_grid(run, frame, node, mask) -> None:
     if run.dry:
         return
     if mask.threads != run.wave.threads:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: only {mask.threads} of {run.wave.threads} threads come to "
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"only {mask.threads} of {run.wave.threads} threads come to "
             "the barrier of the whole grid, and a GPU would hang: move it out of the branch, and let no thread "
-            "leave before."
+            "leave before.",
         )
     run.clock.pass_barrier(np.ones(run.wave.blocks, bool))
     run.ledger.barrier(run.wave.blocks, mask)

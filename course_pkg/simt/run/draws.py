@@ -43,14 +43,15 @@ def draw(run, frame, node, function, arguments, named, mask) -> Value:
     SimtError
         If the first argument is not a vector of states.
     """
-    where, name = f"{frame.program.name}, line {node.lineno}", function.__name__
+    where, name = (frame.program.name, node.lineno), function.__name__
     given = [*arguments, *(named[k] for k in ("states", "index") if k in named)]
     if len(given) != 2:
-        raise SimtError(f"{where}: {name} takes an array of states and an index.")
+        raise SimtError.at(*where, f"{name} takes an array of states and an index.")
     states, index = given
     if not isinstance(states, Array) or states.ndim != 1 or states.dtype != random.xoroshiro128p_dtype:
-        raise SimtError(
-            f"{where}: {name} takes an array of states, which create_xoroshiro128p_states(n, seed) makes on the host."
+        raise SimtError.at(
+            *where,
+            f"{name} takes an array of states, which create_xoroshiro128p_states(n, seed) makes on the host.",
         )
     words = [field(run, frame, node, states, word) for word in ("s0", "s1")]
     places = [locate(run, frame, node, word, index, mask) for word in words]

@@ -116,7 +116,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     try:
         wanted, what, dtype = _typed(kind, left.type, right.type)
     except Unsupported as error:
-        raise Unsupported(f"{frame.program.name}, line {node.lineno}: {error}.") from None
+        raise Unsupported.at(frame.program.name, node.lineno, f"{error}.") from None
     ufunc = OPERATORS[kind][1]
     a, b = cast(run, left, wanted[0]), cast(run, right, wanted[1])
     data = _compute(kind, ufunc, a.data, b.data, dtype)
@@ -141,7 +141,7 @@ def _signature(frame, node, function, *arguments):
     try:
         return signature(function, *arguments)
     except Unsupported as error:
-        raise Unsupported(f"{frame.program.name}, line {node.lineno}: {error}.") from None
+        raise Unsupported.at(frame.program.name, node.lineno, f"{error}.") from None
 
 
 def _compute(kind, ufunc, a, b, dtype):

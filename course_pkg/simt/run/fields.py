@@ -23,17 +23,18 @@ def field(run, frame, node, array: Array, name: str) -> Array:
     SimtError
         If the records have no such field, or if they are not aligned to multiples of the size of their fields.
     """
-    where = f"{frame.program.name}, line {node.lineno}"
+    where = frame.program.name, node.lineno
     if name not in array.dtype.fields:
-        raise SimtError(
-            f"{where}: the records of {array.name} have no {name}: they have {', '.join(array.dtype.names)}."
+        raise SimtError.at(
+            *where, f"the records of {array.name} have no {name}: they have {', '.join(array.dtype.names)}."
         )
     dtype, first = array.dtype.fields[name][:2]
     inner, shape = dtype.subdtype or (dtype, ())
     if array.dtype.itemsize % inner.itemsize or first % inner.itemsize or array.byte0 % inner.itemsize:
-        raise SimtError(
-            f"{where}: the records of {array.name} are packed, so that {name} may lie across two words: make their "
-            "type by numpy.dtype([…], align=True)."
+        raise SimtError.at(
+            *where,
+            f"the records of {array.name} are packed, so that {name} may lie across two words: make their "
+            "type by numpy.dtype([…], align=True).",
         )
     found = _part(run, array, inner, first // inner.itemsize, ("field", name))
     sizes = tuple(int(np.prod(shape[d + 1 :])) for d in range(len(shape)))

@@ -48,9 +48,11 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
             continue
         several = evaluate(run, frame, one.value, mask)
         if not isinstance(several, tuple):
-            raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: *{ast.unparse(one.value)} is no tuple, and Numba takes "
-                "only tuples apart: write the arguments out."
+            raise SimtError.at(
+                frame.program.name,
+                node.lineno,
+                f"*{ast.unparse(one.value)} is no tuple, and Numba takes "
+                "only tuples apart: write the arguments out.",
             )
         arguments += several
     if not node.keywords:
@@ -74,9 +76,10 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     """Run a function's statements with its own local variables; return its result."""
     inside = isinstance(function, LocalFunction)
     if inside and named:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba ignores the names of arguments of a function inside a "
-            "kernel: give them by their place."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            "Numba ignores the names of arguments of a function inside a kernel: give them by their place.",
         )
     program = function.program if inside else run.launch.program(function)
     given = _folded(run, frame, node, program, arguments, named, mask)
@@ -101,9 +104,11 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     if inner.raised is not None and inner.result is None:
         raise inner.raised  # it raises and returns no value, so its caller cannot go on
     if inner.result_mask is not None and not run.dry and mask.minus(inner.result_mask):
-        raise SimtError(
-            f"{program.name}, line {program.tree.lineno}: some threads come to its end without a value, and others "
-            "return one: write a return for each way out."
+        raise SimtError.at(
+            program.name,
+            program.tree.lineno,
+            "some threads come to its end without a value, and others "
+            "return one: write a return for each way out.",
         )
     if signature is not None and signature.result is not None and isinstance(inner.result, Value):
         return cast(run, inner.result, signature.result)
@@ -136,9 +141,11 @@ def default_of(run, program, name: str, mask):
 
 
 def _wrong_arguments(frame, node, program, found):
-    return SimtError(
-        f"{frame.program.name}, line {node.lineno}: {program.name} takes {len(program.parameters)} argument(s) "
-        f"({', '.join(program.parameters)}) and gets {found}."
+    return SimtError.at(
+        frame.program.name,
+        node.lineno,
+        f"{program.name} takes {len(program.parameters)} argument(s) "
+        f"({', '.join(program.parameters)}) and gets {found}.",
     )
 
 
@@ -151,9 +158,11 @@ def _signature(frame, node, function, program, given: dict):
     kinds = tuple(numba_type_of(thing) for thing in given.values())
     at = None if None in kinds else best_match([s.arguments for s in signatures], kinds)
     if at is None:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {program.name} has no signature for arguments of the types "
-            f"{', '.join(map(str, kinds))}: it has {' and '.join(map(str, signatures))}."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{program.name} has no signature for arguments of the types "
+            f"{', '.join(map(str, kinds))}: it has {' and '.join(map(str, signatures))}.",
         )
     return signatures[at]
 

@@ -5,6 +5,9 @@ A thread learns of a hand-over only if the value that its atomic found makes it 
 was found. They are the values that the atomic would have found at an earlier time, or without one of the publications.
 Each alternative is called a world. The interpreter follows the worlds through arithmetic, functions, votes, shuffles
 and memory. If a branch or a loop is decided differently in a world, the thread has learnt of the hand-over.
+
+Doubts are followed in the same way (:mod:`course_pkg.simt.memory.doubts`). Their worlds hold other numbers that the
+atomic might have found, or numbers in place of a value that a shuffle takes from a lane that does not take part.
 """
 
 from copy import copy
@@ -21,12 +24,14 @@ from course_pkg.simt.run.values import Value
 FOLLOWED = ("global", "shared", "local")
 TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing were done earlier
 _NO_THREAD = np.full((1,) * 6, -2)  # marks that no thread is involved; differs from ANYBODY
-MOST = 16  # maximum number of atomics followed for one value; no thread learns from older ones
+MOST = 16  # maximum number of hand-overs, and of watched reads, that are followed for one value: the newest
 
 
 @dataclass(frozen=True, eq=False)
 class Strand:
     """What a value would be if one atomic had found another value, and all other atomics had found what they did find.
+
+    The strand with the key ``TOGETHER`` is the exception: it changes what several atomics have found.
 
     Attributes
     ----------
@@ -35,8 +40,9 @@ class Strand:
     by : ndarray of int64
         For each lane, the thread that executed the atomic; ``ANYBODY`` if there were several.
     looks : bool
-        Whether the atomic changed nothing. Only such an atomic could have been executed earlier without other effects.
-        For example, an atomic that takes a ticket would have taken another thread's ticket.
+        Whether the atomic changed nothing, in any lane of its statement. Only such an atomic could have been executed
+        earlier without other effects. For example, an atomic that takes a ticket would have taken another thread's
+        ticket.
     """
 
     data: np.ndarray
@@ -136,7 +142,12 @@ def _common(by, other):
 
 
 def decide(run, test: Value, mask) -> None:
-    """Note which threads would take the other branch in one of the worlds, at an ``if`` or at the test of a loop."""
+    """Compare the branch that threads take with the branches of their worlds, wherever a test decides what they run.
+
+    A thread that would take another branch in a world learns of the hand-over. A test of an integer in doubt may end
+    the doubt, and a test of a float in doubt adds it to the innermost scope (:mod:`course_pkg.simt.run.sway`). A test
+    that depends on a value from a lane that did not take part is reported.
+    """
     if not test.otherwise or run.races is None:
         return
     lanes = run.wave.spread(mask.full)
@@ -164,24 +175,24 @@ def decide(run, test: Value, mask) -> None:
 
 
 def decide_by_trips(run, trips: Value, at, lanes) -> None:
-    """Note which threads begin a trip of a ``for``, or leave it, but would not do so with another number of trips."""
+    """Do what :func:`decide` does where threads begin trip ``at`` of a ``for``, or leave the loop."""
     if trips.otherwise:
         test = run.view(trips, at < trips.data, BOOL, trips.key)
         decide(run, follow(test, lambda data: at < data, trips), lanes)
 
 
 def may_be_a_branch(trips: Value) -> bool:
-    """Return whether a loop has at most one trip, whatever its atomics find. Such a loop acts like an ``if``."""
+    """Return whether a loop has at most one trip in every world. Such a loop acts like an ``if``."""
     strands = trips.otherwise.values()
     return max(int(data.max()) for data in (trips.data, *(s.data for s in strands)) if data.size) <= 1
 
 
 def require_no_doubt(run, value: Value, lanes, place=None) -> None:
-    """Report lanes that store a value in doubt.
+    """Report lanes that store a value in doubt, or use it as an index or as a number of trips.
 
     A value is in doubt if an atomic found it while other threads changed it, and no branch has tested it since.
-    ``place`` is the element where the value is stored. It is allowed to compare and swap a float that was found in this
-    same element.
+    ``place`` is the element where the value is stored; without it, no use of the value is allowed. Two stores are
+    allowed: in local memory, and of a float in the same element in which an atomic has found it.
     """
     if run.dry or not value.otherwise or run.races is None:
         return

@@ -1,9 +1,10 @@
 """Loads and stores with a hint for the caches: ``cuda.ldcs(array, index)`` and similar functions.
 
-A hint says how soon an element will be needed again. It changes what stays in the caches, but neither the values nor
-the sectors that a request needs. So these accesses are counted in the same way as ``array[index]``. There is one
-difference: the compiler cannot reuse a value that a load of another kind has loaded, because numba-cuda emits each of
-these accesses as inline assembly, which the compiler does not analyze.
+A hint says in which caches an element should stay, for example because it will not be needed again. It changes neither
+the values nor the sectors that a request needs. So these accesses are counted in the same way as ``array[index]``.
+There is one difference: where ``array[index]`` has loaded an element, the compiler does not reuse the value for a load
+with a hint, nor the other way round. The reason is that numba-cuda emits accesses with hints as inline assembly, which
+the compiler does not analyze. It reuses a value only for a load with the same hint.
 
 Source: Parallel Thread Execution ISA, "Cache Operators"; numba-cuda has a function for each of them.
 """
@@ -32,16 +33,16 @@ def hinted_store(run, frame, node, name, arguments, named, mask):
 
 
 def _place(run, frame, node, name, arguments, takes, wanted, mask) -> Place:
-    where = f"{frame.program.name}, line {node.lineno}"
+    where = frame.program.name, node.lineno
     if len(arguments) != wanted:
-        raise SimtError(f"{where}: cuda.{name} takes {takes}.")
+        raise SimtError.at(*where, f"cuda.{name} takes {takes}.")
     array, index = arguments[:2]
     if not isinstance(array, Array) or array.space != "global":
-        raise SimtError(
-            f"{where}: cuda.{name} works on arrays in global memory; write array[index] for others."
+        raise SimtError.at(
+            *where, f"cuda.{name} works on arrays in global memory; write array[index] for others."
         )
     if not isinstance(array.type, (types.Integer, types.Float)):
-        raise SimtError(
-            f"{where}: cuda.{name} takes integers or floats, and {array.name} holds {array.dtype}."
+        raise SimtError.at(
+            *where, f"cuda.{name} takes integers or floats, and {array.name} holds {array.dtype}."
         )
     return locate(run, frame, node, array, index, mask)

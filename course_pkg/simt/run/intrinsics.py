@@ -30,7 +30,7 @@ def intrinsic(run, frame, node, name, arguments, named, mask):
 
 def _grid(run, frame, node, name, arguments, named, mask):
     if len(arguments) != 1 or not arguments[0].constant or arguments[0].number not in (1, 2, 3):
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes 1, 2 or 3.")
+        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes 1, 2 or 3.")
     values = tuple(_one_axis(run, name, axis) for axis in "xyz"[: arguments[0].number])
     return values[0] if len(values) == 1 else values
 
@@ -152,9 +152,11 @@ def _selp(run, frame, node, name, arguments, named, mask):
     test, a, b = arguments
     kind = a.type
     if kind != b.type or kind not in _CHOSEN or not isinstance(test.type, types.Boolean):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: cuda.selp takes a truth value and two numbers of one type of "
-            f"16 bits or more, and gets {test.type}, {kind} and {b.type}: write `a if condition else b`."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"cuda.selp takes a truth value and two numbers of one type of "
+            f"16 bits or more, and gets {test.type}, {kind} and {b.type}: write `a if condition else b`.",
         )
     key = run.numbering.of("selp", test.key, a.key, b.key)
 
@@ -168,9 +170,7 @@ def _selp(run, frame, node, name, arguments, named, mask):
 def _nanosleep(run, frame, node, name, arguments, named, mask):
     """Do nothing, because all threads run in lockstep."""
     if len(arguments) != 1:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: cuda.nanosleep takes a number of nanoseconds."
-        )
+        raise SimtError.at(frame.program.name, node.lineno, "cuda.nanosleep takes a number of nanoseconds.")
     run.ledger.demand(arguments[0], mask)
 
 

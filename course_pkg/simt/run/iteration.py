@@ -60,9 +60,10 @@ def sequence_of(run, frame, node, mask):
         node = ast.copy_location(ast.Tuple(node.elts, node.ctx), node)
     sequence = evaluate(run, frame, node, mask)
     if isinstance(sequence, Array) and not sequence.ndim:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {ast.unparse(node)} is a single element, and no loop "
-            "can run over it."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{ast.unparse(node)} is a single element, and no loop can run over it.",
         )
     if not isinstance(sequence, SEQUENCES):
         raise unsupported(frame, node, "a loop over something else than a range, an array or a tuple")
@@ -72,8 +73,8 @@ def sequence_of(run, frame, node, mask):
 def enumerated(run, frame, node, arguments) -> Enumerated:
     """Return the sequence ``enumerate(…)`` for its arguments."""
     if not 1 <= len(arguments) <= 2 or not isinstance(arguments[0], SEQUENCES):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: enumerate takes a range, an array or a tuple, and a start."
+        raise SimtError.at(
+            frame.program.name, node.lineno, "enumerate takes a range, an array or a tuple, and a start."
         )
     return Enumerated(arguments[0], arguments[1] if len(arguments) == 2 else run.constant(0))
 
@@ -81,7 +82,7 @@ def enumerated(run, frame, node, arguments) -> Enumerated:
 def zipped(run, frame, node, arguments) -> Zipped:
     """Return the sequence ``zip(…)`` for its arguments."""
     if not arguments or not all(isinstance(a, SEQUENCES) for a in arguments):
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: zip takes ranges, arrays and tuples.")
+        raise SimtError.at(frame.program.name, node.lineno, "zip takes ranges, arrays and tuples.")
     return Zipped(tuple(arguments))
 
 
@@ -180,7 +181,7 @@ def indices_of(run, frame, node, arguments, mask) -> Indices:
     """Return the sequence ``numpy.ndindex(…)`` for its arguments."""
     shape = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], tuple) else tuple(arguments)
     if not shape or not all(isinstance(n, Value) for n in shape):
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: ndindex takes integers, or a shape.")
+        raise SimtError.at(frame.program.name, node.lineno, "ndindex takes integers, or a shape.")
     size = shape[0]
     for extent in shape[1:]:
         size = binary(run, frame, node, ast.Mult(), size, extent, mask)
@@ -205,8 +206,8 @@ def taken_apart(run, frame, target, value: Array, mask) -> tuple:
     wrong = extent is not None and not run.dry and mask.narrow(extent.data != names)
     if extent is None or wrong:
         found = "one" if extent is None else int(run.wave.spread(extent.data)[run.wave.spread(wrong.full)][0])
-        raise SimtError(
-            f"{frame.program.name}, line {target.lineno}: {names} names on the left, {found} element(s) on the right."
+        raise SimtError.at(
+            frame.program.name, target.lineno, f"{names} names on the left, {found} element(s) on the right."
         )
     return tuple(loaded_part(run, frame, target, value, run.constant(at), mask) for at in range(names))
 
@@ -221,7 +222,7 @@ def made_range(run, frame, node, arguments):
         require_numbers(frame, *zip(node.args, arguments, strict=False))
         raise unsupported(frame, node, "range of something else than one to three integers")
     if any(isinstance(a.type, types.Complex) for a in arguments):
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: range takes integers.")
+        raise SimtError.at(frame.program.name, node.lineno, "range takes integers.")
     arguments = [a if isinstance(a.type, types.Integer) else cast(run, a, INT64) for a in arguments]
     start, stop = (run.constant(0), arguments[0]) if len(arguments) == 1 else arguments[:2]
     step = arguments[2] if len(arguments) == 3 else run.constant(1)

@@ -262,7 +262,7 @@ def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
 def _trips(run, frame, node, start, stop, step) -> Value:
     """Return the number of trips that each lane makes."""
     if not step.data.all():
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of range is 0.")
+        raise SimtError.at(frame.program.name, node.lineno, "the step of range is 0.")
 
     def counted(first, last, by):
         first, last, by = (data.astype(np.int64) for data in (first, last, by))

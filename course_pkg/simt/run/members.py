@@ -106,16 +106,17 @@ def method(run, frame, node, bound: Method, arguments, mask):
         return _of_number(run, owner, name)
     if name in library.REDUCTIONS:
         if arguments:
-            raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: .{name}() takes no axis in a kernel: loop over the rows."
+            raise SimtError.at(
+                frame.program.name, node.lineno, f".{name}() takes no axis in a kernel: loop over the rows."
             )
         return call_function(run, frame, node, library.reduction(name), [owner], {}, mask)
     if name == "item":
         return loaded(run, frame, node, owner, mask)
     if not run.dry and not is_row_major(owner):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba has .{name} only for arrays without gaps: index "
-            f"{owner.name} itself."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"Numba has .{name} only for arrays without gaps: index {owner.name} itself.",
         )
     return (
         _viewed(run, frame, node, owner, arguments)
@@ -132,10 +133,10 @@ def _of_number(run, number: Value, name: str) -> Value:
 
 
 def _shape(run, frame, node, array, arguments) -> Array:
-    where = f"{frame.program.name}, line {node.lineno}"
+    where = frame.program.name, node.lineno
     shape = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], tuple) else tuple(arguments)
     if not all(isinstance(n, Value) and isinstance(n.type, types.Integer) for n in shape):
-        raise SimtError(f"{where}: reshape takes integers.")
+        raise SimtError.at(*where, "reshape takes integers.")
     if run.dry:
         return replace(_reshaped(run, array, shape), strides=(0,) * len(shape))
     if not all(n.uniform for n in shape):
@@ -146,8 +147,8 @@ def _shape(run, frame, node, array, arguments) -> Array:
         shape = tuple(run.constant(size // known) if n.number < 0 else n for n in shape)
         known = int(np.prod([n.number for n in shape]))
     if known != size:
-        raise SimtError(
-            f"{where}: {array.name} has {size} elements, which no shape {tuple(n.number for n in shape)} has."
+        raise SimtError.at(
+            *where, f"{array.name} has {size} elements, which no shape {tuple(n.number for n in shape)} has."
         )
     return _reshaped(run, array, shape)
 

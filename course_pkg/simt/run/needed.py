@@ -2,7 +2,7 @@
 
 import ast
 
-from course_pkg.simt.errors import SimtError, Unsupported
+from course_pkg.simt.errors import NoIndex, SimtError, Unsupported
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Module, Range, TypeName, Value
 
@@ -31,37 +31,43 @@ def require_numbers(frame, *operands) -> None:
         ):  # checked first, because it nearly always is one, and making the text is slow
             said = no_number(node, thing)
             if said:
-                raise Unsupported(f"{frame.program.name}, line {node.lineno}: {said}.")
+                raise Unsupported.at(frame.program.name, node.lineno, f"{said}.")
 
 
 def no_numbers(frame, node, *operands) -> SimtError:
     """Return the error for an operation whose operands are not all numbers; ``node`` is the whole operation."""
     thing = next(one for one in operands if not isinstance(one, Value))
     said = no_number(None, thing) or "something is no number here"
-    return SimtError(f"{frame.program.name}, line {getattr(node, 'lineno', 0)}: {said}.")
+    return SimtError.at(frame.program.name, getattr(node, "lineno", 0), f"{said}.")
 
 
 def no_index(frame, node, array, d: int, part) -> SimtError:
     """Return the error for an index that is not an integer."""
-    what = f"a {part.type}: indices are integers" if isinstance(part, Value) else "no integer"
-    return SimtError(f"{frame.program.name}, line {node.lineno}: index {d} of {array.name} is {what}.")
+    where, which = (frame.program.name, node.lineno), f"index {d} of {array.name} is"
+    if not isinstance(part, Value):
+        return SimtError.at(*where, f"{which} no integer.")
+    error = NoIndex.at(*where, f"{which} a {part.type}: indices are integers.")
+    error.what, error.type = f"{which} a {part.type}", str(part.type)
+    return error
 
 
 def no_elements(frame, node, thing) -> SimtError:
     """Return the error for a subscript of something without elements, or for an attribute that cannot be set."""
     owner, whole = ast.unparse(node.value), ast.unparse(node)
-    where = f"{frame.program.name}, line {node.lineno}: "
+    where = frame.program.name, node.lineno
     if isinstance(node, ast.Attribute):
         launch = "the launch gives it, kernel[blocks, threads]"
         why = launch if node.attr in THREE else f"{owner} is no record with fields"
-        return SimtError(f"{where}{whole} cannot be set in a kernel: {why}.")
+        return SimtError.at(*where, f"{whole} cannot be set in a kernel: {why}.")
     if isinstance(thing, tuple):
-        return SimtError(f"{where}{owner} is a tuple, which cannot be changed.")
+        return SimtError.at(*where, f"{owner} is a tuple, which cannot be changed.")
     if isinstance(thing, Value):
-        return SimtError(
-            f"{where}{owner} is one number and has no elements: write {owner} alone, or pass an array."
+        return SimtError.at(
+            *where, f"{owner} is one number and has no elements: write {owner} alone, or pass an array."
         )
-    return SimtError(f"{where}{no_number(node.value, thing) or f'{owner} is no array and has no elements'}.")
+    return SimtError.at(
+        *where, f"{no_number(node.value, thing) or f'{owner} is no array and has no elements'}."
+    )
 
 
 def no_number(node: ast.expr | None, thing) -> str:

@@ -39,8 +39,8 @@ def store_pair(run, frame, node, name, arguments, named, mask):
     places = _places(run, frame, node, name, arguments, 4, mask)
     array = places[0].array
     if not array.flat.flags.writeable:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {array.name} cannot be written: the NumPy array is read-only."
+        raise SimtError.at(
+            frame.program.name, node.lineno, f"{array.name} cannot be written: the NumPy array is read-only."
         )
     values = [cast(run, v, array.type) for v in arguments[2:]]
     if run.dry:
@@ -64,23 +64,24 @@ def store_pair(run, frame, node, name, arguments, named, mask):
 
 
 def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Place]:
-    where = f"{frame.program.name}, line {node.lineno}"
+    where = frame.program.name, node.lineno
     if len(arguments) != wanted:
-        raise SimtError(
-            f"{where}: {name} takes {'an array and an index' if wanted == 2 else 'an array, an index and two numbers'}."
+        raise SimtError.at(
+            *where,
+            f"{name} takes {'an array and an index' if wanted == 2 else 'an array, an index and two numbers'}.",
         )
     array, index = arguments[:2]
     whole = isinstance(array, Array) and array.ndim == 1 and (run.dry or array.strides[0] == 1)
     if not whole or array.space != "global":
-        raise SimtError(
-            f"{where}: {name} takes a contiguous vector in global memory: pass u.reshape(u.size)."
+        raise SimtError.at(
+            *where, f"{name} takes a contiguous vector in global memory: pass u.reshape(u.size)."
         )
     if array.dtype not in PAIRED:
-        raise SimtError(
-            f"{where}: {name} takes float64 or float32 numbers, and {array.name} holds {array.dtype}."
+        raise SimtError.at(
+            *where, f"{name} takes float64 or float32 numbers, and {array.name} holds {array.dtype}."
         )
     if not isinstance(index, Value) or not isinstance(index.type, types.Integer):
-        raise SimtError(f"{where}: the index of {name} is an integer.")
+        raise SimtError.at(*where, f"the index of {name} is an integer.")
     first = locate(run, frame, node, array, index, mask)
     next_data = index.data + index.data.dtype.type(1)
     following = run.view(index, next_data, index.type, run.numbering.plus(index.key, 1))
@@ -94,7 +95,8 @@ def _require_aligned(where, name, place):
     array, unit = place.array, 2 * place.array.dtype.itemsize
     odd = place.inside.narrow((place.at * array.dtype.itemsize + array.byte0) % unit != 0)
     if odd:
-        raise SimtError(
-            f"{where}: {name} touches a pair of {array.name} that does not begin at a multiple of {unit} bytes: a GPU "
-            "stops there with 'misaligned address'. Pairs begin at elements of even number, in each row."
+        raise SimtError.at(
+            *where,
+            f"{name} touches a pair of {array.name} that does not begin at a multiple of {unit} bytes: a GPU "
+            "stops there with 'misaligned address'. Pairs begin at elements of even number, in each row.",
         )

@@ -77,7 +77,7 @@ def _is_text(node) -> bool:
 
 
 def _refused(frame, node, why: str) -> SimtError:
-    return SimtError(f"{frame.program.name}, line {node.lineno}: {why}")
+    return SimtError.at(frame.program.name, node.lineno, f"{why}")
 
 
 class Printer:

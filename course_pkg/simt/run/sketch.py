@@ -114,7 +114,7 @@ def _common(run, frame, node, name, a, b):
         try:
             return run.blank(unify(a.type, b.type))
         except Unsupported as error:
-            raise Unsupported(f"{frame.program.name}, line {node.lineno}: in {name!r}, {error}.") from None
+            raise Unsupported.at(frame.program.name, node.lineno, f"in {name!r}, {error}.") from None
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(_common(run, frame, node, name, x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, Torn) or isinstance(b, Torn):

@@ -5,7 +5,7 @@ from functools import cache
 
 from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.counting.waiting import waiting
-from course_pkg.simt.errors import SimtError, Unsupported
+from course_pkg.simt.errors import Raised, SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import unify
@@ -55,7 +55,7 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
         try:
             mask = handler(run, frame, node, mask)
         except SimtError as error:
-            if isinstance(error, Unsupported) and ", line " not in str(error):
+            if isinstance(error, Unsupported) and error.line is None:
                 error = unsupported(frame, node, str(error))
             error.passes(frame.program.source, node.lineno)
             raise error from None
@@ -94,9 +94,11 @@ def bind(run, frame, target, value, mask):
             value = iteration.taken_apart(run, frame, target, value, mask)
         values = value if isinstance(value, tuple) else None
         if values is None or len(values) != len(target.elts):
-            raise SimtError(
-                f"{frame.program.name}, line {target.lineno}: {len(target.elts)} names on the left, "
-                f"{len(values) if values else 1} value(s) on the right."
+            raise SimtError.at(
+                frame.program.name,
+                target.lineno,
+                f"{len(target.elts)} names on the left, "
+                f"{len(values) if values else 1} value(s) on the right.",
             )
         for one, part in zip(target.elts, values, strict=True):
             bind(run, frame, one, part, mask)
@@ -205,8 +207,8 @@ def _assigned(node: ast.If) -> frozenset:
 def _return(run, frame, node, mask):
     if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
         if frame.is_kernel:
-            raise SimtError(
-                f"{frame.program.name}, line {node.lineno}: a kernel returns nothing; write its result to an array."
+            raise SimtError.at(
+                frame.program.name, node.lineno, "a kernel returns nothing; write its result to an array."
             )
         value = swayed(run, evaluate(run, frame, node.value, mask))
         earlier = frame.result_mask
@@ -240,9 +242,10 @@ def _global(run, frame, node, mask):
     """Do nothing if the names are only read, which needs no ``global``; a kernel cannot assign names of its module."""
     written = frame.program.assigned.intersection(node.names)
     if written:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: a kernel cannot change {min(written)!r}, a name of the "
-            "module: write to an array."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"a kernel cannot change {min(written)!r}, a name of the module: write to an array.",
         )
     return mask
 
@@ -257,7 +260,7 @@ def _assert(run, frame, node, mask):
     decide(run, test, mask)
     if mask.narrow(test.data) is not mask:
         text = ast.unparse(node.test)
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: the assertion {text} fails.")
+        raise SimtError.at(frame.program.name, node.lineno, f"the assertion {text} fails.")
     return mask
 
 
@@ -267,7 +270,9 @@ def _raise(run, frame, node, mask):
     texts = (part for part in ast.walk(node) if isinstance(part, ast.FormattedValue))
     if any(texts):
         raise unsupported(frame, node, "an f-string")
-    error = SimtError(f"{frame.program.name}, line {node.lineno}: raises {_exception(node.exc)}.")
+    exception = _exception(node.exc)
+    error = Raised.at(frame.program.name, node.lineno, f"raises {exception}.")
+    error.exception = exception
     if not run.dry:
         raise error
     frame.raised = frame.raised or error

@@ -1,13 +1,14 @@
 """Sway: if a float in doubt decides what a thread does, the results are as doubtful as the float itself.
 
 Atomics may read an integer while other threads change it. Such an integer is a lock, a flag or a counter, and a branch
-on it is its purpose (:mod:`course_pkg.simt.memory.doubts`). A floating-point number is data. Threads may use
-compare-and-swap on it until no other thread intervenes. But a thread that branches on such a number could copy it bit
-by bit through its branches. So each value that is assigned in such a branch is followed as if it had been computed
-from the number.
+on it is its purpose (:mod:`course_pkg.simt.memory.doubts`). A floating-point number is data. Threads may repeat a
+compare-and-swap of it until no other thread intervenes. But a thread that branches on such a number could copy it bit
+by bit through its branches. So each value that is assigned, stored or returned in such a branch is followed as if it
+had been computed from the number.
 
-A *scope* holds the doubts that have decided a branch, for as long as they affect what is executed. This is until the
-end of the ``if``. If a lane has left a loop or a function, it is until the end of the loop or the function.
+A *scope* holds the floats in doubt that have decided a branch, for as long as the decision affects what is executed.
+After an ``if``, that is until its end. If the branch makes lanes leave a loop, a trip of a loop, or a function, it is
+until the end of the loop or the function.
 """
 
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from course_pkg.simt.run.values import Value
 
 @contextmanager
 def scope(run):
-    """Open a scope for a construct whose condition decides which lanes run it; yield the dictionary of its doubts."""
+    """Open a scope for a construct whose condition decides which lanes run its parts; yield its dictionary."""
     run.scopes.append({})
     try:
         yield run.scopes[-1]
@@ -31,7 +32,11 @@ def scope(run):
 
 
 def leave(run, left: dict) -> None:
-    """Note that lanes leave a loop or function with the scope ``left``; the rest of it runs without these lanes."""
+    """Note that lanes leave a loop, a trip of it, or a function, whose scope is ``left``.
+
+    Whether a lane runs the rest of it now depends on all that made these lanes leave. So ``left`` takes over the doubts
+    of all open scopes.
+    """
     for inner in run.scopes:
         left.update(inner)
 

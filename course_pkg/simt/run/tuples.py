@@ -37,17 +37,18 @@ def part_of_tuple(run, frame, node, values: tuple, index, mask):
         return values[_within(frame, node, values, index.number)]
     fits = (index.data >= -len(values)) & (index.data < len(values))
     if mask.narrow(fits) is not mask:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: some threads choose a part that the tuple of {len(values)} "
-            "does not have."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"some threads choose a part that the tuple of {len(values)} does not have.",
         )
     return _chosen(run, frame, node, values, index, mask)
 
 
 def _within(frame, node, values, at: int) -> int:
     if not -len(values) <= at < len(values):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: the tuple has {len(values)} elements and no [{at}]."
+        raise SimtError.at(
+            frame.program.name, node.lineno, f"the tuple has {len(values)} elements and no [{at}]."
         )
     return at
 
@@ -87,5 +88,5 @@ def vector(run, frame, node, name, arguments, named, mask):
     kind, count = parts_of(name)
     parts = [part for one in arguments for part in (one if isinstance(one, tuple) else (one,))]
     if named or len(parts) != count or not all(isinstance(part, Value) for part in parts):
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: cuda.{name} takes {count} number(s).")
+        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes {count} number(s).")
     return tuple(cast(run, part, getattr(types, kind)) for part in parts)

@@ -117,10 +117,12 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
             here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
         waited += int(waiting.full.sum()) if run.races is not None else 0
         if waited > MOST_WAITED:
-            raise SimtError(
-                f"{run.launch.name}, line {turn.loop.lineno}: so many threads wait here for one another that it would "
+            raise SimtError.at(
+                run.launch.name,
+                turn.loop.lineno,
+                "so many threads wait here for one another that it would "
                 "take too long to look for races among them: launch fewer threads, or let one thread of each block "
-                "wait for all threads of its block."
+                "wait for all threads of its block.",
             )
         going = _first(run, here, waiting)
         here = here.minus(going)

@@ -137,13 +137,21 @@ class Torn:
 
 @dataclass(slots=True)
 class Variable:
-    """The value of a variable, and the lanes that have assigned it.
+    """A variable of a function: its value, and which lanes have assigned it.
 
-    ``number`` is used in a trip of an unrolled loop. It is the constant that the loop's variable equals in all lanes of
-    the trip. Outside the trip, other lanes may have another value, which the compiler treats separately.
-
-    ``newest`` is used in a branch that is being run. It contains the newest value that lanes have assigned in this
-    branch, and the mask of these lanes. Within the branch, the compiler knows this value by its own value number.
+    Attributes
+    ----------
+    value : object
+        In each lane, what the lane has assigned last.
+    mask : Mask or None
+        The lanes that have assigned the variable; None if all lanes of the call have.
+    number : Value or None
+        In a trip of an unrolled loop, the constant that the loop's variable equals in all lanes of this trip. Lanes
+        that are not in the trip may hold another number, so that ``value`` is no constant.
+    newest : tuple or None
+        ``(value, mask)`` of the last assignment in a branch that is being run, if it was made in some lanes only. To
+        these lanes, the variable has this value, with its own value number. The number of ``value`` is another one,
+        because ``value`` also holds what the other lanes have assigned.
     """
 
     value: Any

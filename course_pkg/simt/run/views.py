@@ -50,7 +50,7 @@ def made_slice(frame, node, parts) -> SliceOf:
     """Return the slice with these three parts; each is an integer or None."""
     for part in parts:
         if part is not None and not (isinstance(part, Value) and isinstance(part.type, types.Integer)):
-            raise SimtError(f"{frame.program.name}, line {node.lineno}: the parts of a slice are integers.")
+            raise SimtError.at(frame.program.name, node.lineno, "the parts of a slice are integers.")
     return SliceOf(*parts)
 
 
@@ -118,9 +118,10 @@ def _complete(frame, node, array, indices) -> list:
     whole = SliceOf(None, None, None)
     given = sum(one is not None and one is not Ellipsis for one in indices)
     if given > array.ndim or sum(one is Ellipsis for one in indices) > 1:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {array.name} has {array.ndim} dimension(s) and gets "
-            f"{given} index(es)."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{array.name} has {array.ndim} dimension(s) and gets {given} index(es).",
         )
     filled = [whole] * (array.ndim - given)
     if Ellipsis in indices:
@@ -159,7 +160,7 @@ def _cut(run, frame, node, array, d, cut: SliceOf, mask):
         constant = extent.constant and all(p.constant for p in cut.parts)
         return 0, extent if constant else run.blank(INT64), 1
     if not step:
-        raise SimtError(f"{frame.program.name}, line {node.lineno}: the step of a slice is 0.")
+        raise SimtError.at(frame.program.name, node.lineno, "the step of a slice is 0.")
     if array.space == "local" and not all(p.constant for p in cut.parts):
         array.region.constant_index_only = False
     for part in cut.parts:
@@ -212,15 +213,18 @@ def fill(run, frame, node, array: Array, value, mask) -> None:
     from course_pkg.simt.run.access import locate, store_place
 
     if isinstance(value, Array):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: a kernel cannot copy an array into a slice of {array.name}: "
-            "Numba would need memory for it. Copy element by element, in a loop."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"a kernel cannot copy an array into a slice of {array.name}: "
+            "Numba would need memory for it. Copy element by element, in a loop.",
         )
     extents = [1 if run.dry else int(n.data.max(initial=0)) for n in array.shape]
     if isinstance(value, tuple) and not run.dry and (array.ndim != 1 or extents[0] != len(value)):
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: {len(value)} numbers do not fill a slice of shape "
-            f"{tuple(extents)} of {array.name}."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{len(value)} numbers do not fill a slice of shape {tuple(extents)} of {array.name}.",
         )
     for at in product(*map(range, extents)):
         run.step()

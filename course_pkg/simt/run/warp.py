@@ -97,15 +97,18 @@ def _note_skipped(run, where, members, name) -> None:
 
 def _shuffle(run, frame, node, name, arguments, mask):
     if len(arguments) != 3:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a member mask, a value and a lane "
-            "or distance."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"cuda.{name} takes a member mask, a value and a lane or distance.",
         )
     value = arguments[1]
     if value.type not in EXCHANGED:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: Numba has cuda.{name} for int32, int64, float32 and float64, "
-            f"and the value is a {value.type}: convert it, as in cuda.{name}(mask, numba.int32(value), …)."
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"Numba has cuda.{name} for int32, int64, float32 and float64, "
+            f"and the value is a {value.type}: convert it, as in cuda.{name}(mask, numba.int32(value), …).",
         )
     by = arguments[2].data.astype(np.int64)
     by = by.reshape(1) if by.size == 1 else run.wave.by_warp(by, 0)  # usually, it is the same in all lanes
@@ -169,9 +172,7 @@ def _match(run, frame, node, name, arguments, mask):
     bit mask of all lanes if all have the same value, and 0 otherwise; it also returns whether all have the same value.
     """
     if len(arguments) != 2:
-        raise SimtError(
-            f"{frame.program.name}, line {node.lineno}: cuda.{name} takes a member mask and a value."
-        )
+        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes a member mask and a value.")
     members, value = _members(run, frame, node, name, arguments, mask), arguments[1]
     at = best_match([(kind,) for kind in EXCHANGED], (value.type,))
     value = cast(run, value, EXCHANGED[at or 0])
