@@ -62,10 +62,10 @@ def _only_prints(program: Program) -> Iterator[tuple[int, str]]:
     nodes = list(ast.walk(program.tree))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     prints = [node for node in calls if _names(node.func) == {"print"} and not node.keywords]
-    texts = any(isinstance(node, ast.JoinedStr) for node in nodes)  # which have a sentence of their own
+    numbers = any(isinstance(given, (ast.Subscript, ast.BinOp)) for node in prints for given in node.args)
     writes = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) for node in nodes)
     known = ("print", "range", "len", "min", "max", "abs", "int", "float", "cuda.grid", "cuda.gridsize")
-    if prints and not writes and not texts and all(ast.unparse(node.func) in known for node in calls):
+    if numbers and not writes and all(ast.unparse(node.func) in known for node in calls):
         said = "print shows a number and leaves nothing in an array; store it in an element, such as out[i] = …"
         yield prints[0].lineno, said
 
