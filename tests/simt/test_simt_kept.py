@@ -94,3 +94,24 @@ def test_an_element_is_kept_where_no_store_can_have_changed_it(body, loads):
 def test_what_the_first_test_of_a_while_loads_is_not_loaded_by_the_next_ones():
     body = "k = i\nwhile k < i + 5 and x[k, 0] != b[i, 0]:\n    k += 1\nout[i, 0] = k"
     assert profile(body).global_load.requests == 6
+
+
+def test_a_branch_uses_what_all_lanes_have_loaded_and_computed_before_it():
+    body = "v = x[i, 1] - x[i, 0]\nif b[i, 0] > 1.5:\n    v = x[i, 0] - x[i, 2]\nout[i, 0] = v - x[i, 0]"
+    assert profile(body).global_load.requests == 4, "x[i, 0] is loaded once, before the branch"
+    body = "v = x[i, 1] * s\nif b[i, 0] > 1.5:\n    out[i, 1] = x[i, 1] * s\nout[i, 0] = v"
+    assert flops(body) == (0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("test", "loads"),
+    [
+        ("x[i, 0] < 1 and (i == 5 or b[i, 0] != 1)", 1),
+        ("x[i, 0] < 1 and (i == 5 or before != 1)", 1),
+        ("x[i, 0] < 1 and before != 1", 2),
+        ("(i == 5 or x[i, 0] < 1) and before != 1", 2),
+    ],
+)
+def test_a_condition_in_a_later_part_of_a_condition_has_a_branch_before_it(test, loads):
+    found = profile(f"before = b[i, 0]\nif {test}:\n    out[i, 0] = 1.0")
+    assert found.global_load.requests == loads
