@@ -147,3 +147,4 @@ def test_launches_of_many_blocks_are_timed():
     launches = {step.name: step for step in steps if step.trials()[0].is_launch}
     assert {name for name, step in launches.items() if step.timed is None} == set(NOT_TIMED)
     assert {step.name for step in steps if step.timed is not None} <= set(launches)
+
