@@ -82,6 +82,11 @@ def _cast(run, frame, node, function, arguments, mask):
             f"{frame.program.name}, line {node.lineno}: Numba's float() takes no truth value: write `1.0 if "
             f"{ast.unparse(node.args[0])} else 0.0`."
         )
+    if isinstance(given, types.Complex) and isinstance(wanted, (types.Integer, types.Float)):
+        raise SimtError(
+            f"{frame.program.name}, line {node.lineno}: Numba makes no {wanted} of a complex number: write "
+            "its .real or .imag."
+        )
     keeps = types.Integer if wanted == INT64 else types.Float  # as in Numba: int(x) of a uint8 is a uint8
     return cast(run, arguments[0], given if function.of_python and isinstance(given, keeps) else wanted)
 
@@ -140,6 +145,11 @@ def _builtin(run, frame, node, function, arguments, mask):
     if name in ("min", "max") and len(arguments) < 2:
         raise unsupported(frame, node, f"{name} of one number")
     if name in ("min", "max"):
+        if len({isinstance(a.type, types.Boolean) for a in arguments}) > 1:
+            raise SimtError(
+                f"{frame.program.name}, line {node.lineno}: Numba has no {name} of a truth value and a number: write "
+                "int(…) around the truth value."
+            )
         return _extreme(run, name, arguments, mask)
     if name == "divmod":
         return tuple(binary(run, frame, node, op, *arguments, mask) for op in (ast.FloorDiv(), ast.Mod()))
