@@ -123,16 +123,19 @@ class Demands(NoLedger):
             for operand in operands:
                 self._demand(operand, mask, self.straight)
             return
-        known = self._made.get(
-            value.key
-        )  # a branch uses what all lanes have computed, and computes nothing anew
-        alike = known is not None and known.count is not _nothing and known.made_in is self._put_off
-        if alike and not known.done and mask.within(known.mask):
-            value.origin = known
+        known = self._made.get(value.key) if count is not _nothing else None
+        if (
+            known is not None
+            and not known.done
+            and known.made_in is self._put_off
+            and mask.within(known.mask)
+        ):
+            value.origin = known  # a branch uses what all lanes have computed, and computes nothing anew
             return
         version = self._versions.get(space)
         value.origin = Origin(count, operands, mask, self.straight, version, space, self._put_off)
-        self._made[value.key] = value.origin
+        if count is not _nothing:
+            self._made[value.key] = value.origin
         if self._put_off is not None:
             self._put_off.append(value.origin)
 
