@@ -2,7 +2,7 @@
 
 import ast
 
-from course_pkg.simt.errors import SimtError
+from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.run.expressions import condition
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.statements import runs
@@ -43,7 +43,7 @@ def _raise(run, frame, node, mask):
 def _require_plain(frame, node, parts: list, what: str) -> None:
     """Raise an error for a text that only the running kernel could put together."""
     if not all(_is_plain(frame, part) for part in parts):
-        raise SimtError(
+        raise Unsupported(
             f"{frame.program.name}, line {node.lineno}: Numba knows {what} before the kernel runs: write a plain "
             "text, and put numbers into an array."
         )
