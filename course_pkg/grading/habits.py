@@ -66,7 +66,9 @@ def _only_prints(program: Program) -> Iterator[tuple[int, str]]:
     writes = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) for node in nodes)
     known = ("print", "range", "len", "min", "max", "abs", "int", "float", "cuda.grid", "cuda.gridsize")
     if numbers and not writes and all(ast.unparse(node.func) in known for node in calls):
-        said = "print shows a number and leaves nothing in an array; store it in an element, such as out[i] = …"
+        said = (
+            "print shows a number and leaves nothing in an array; store it in an element, such as out[i] = …"
+        )
         yield prints[0].lineno, said
 
 

@@ -102,6 +102,6 @@ def beyond_bounds(interval, growth: float, asked) -> str:
     where = ", which were found from A and M," if found else ","
     remedy = "or check that A and M are positive definite" if found else "or leave bounds out"
     return (
-        f"A has eigenvalues beyond the bounds ({interval[0]:.6g}, {interval[1]:.6g}){where} because basis vectors grew by "
-        f"{growth:.0e}: pass wider bounds, {remedy}."
+        f"A has eigenvalues beyond the bounds ({interval[0]:.6g}, {interval[1]:.6g}){where} because basis vectors "
+        f"grew by {growth:.0e}: pass wider bounds, {remedy}."
     )

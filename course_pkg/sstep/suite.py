@@ -1,7 +1,7 @@
 """What ``course bench sstep`` measures: the operations of a pass for each s, and solves by every method.
 
 Operations are compared with the same work by a library: NumPy on a CPU, calls of cuBLAS through CuPy on a GPU. A solve
-records its iterations, reductions and products; the notebook of lecture 7 shows the time of an iteration beside its bytes.
+records its iterations, reductions and products; lecture 7's notebook shows the time of an iteration beside its bytes.
 """
 
 from collections.abc import Iterator
@@ -134,7 +134,7 @@ def _solves(edge) -> Iterator[Measurement]:
 
 
 def one_solve(variant, library, system, options, rtol, samples=1, wait=None) -> Measurement:
-    """Time a whole solve, and record how it ended; without a stored matrix and M, also record the bytes of an iteration.
+    """Time a whole solve, and record how it ended; without a stored matrix and M, also the bytes of an iteration.
 
     The cost of a method is that of its vectors and of a matrix-free product; it knows no matrix and no preconditioner.
     """

@@ -1,12 +1,15 @@
 """Rules of counting that were read in the machine code (SASS) of kernels for compute capability 9.0."""
 
+import ast
 import math
+from types import SimpleNamespace
 
 import numba
 import numpy as np
 import pytest
 
 from course_pkg import cuda, simt
+from course_pkg.simt.counting.compiler import unrolled_by
 from course_pkg.simt.run.kernel import Kernel
 
 NAMES = {"cuda": cuda, "np": np, "math": math, "numba": numba}
@@ -94,3 +97,67 @@ def test_an_element_is_kept_where_no_store_can_have_changed_it(body, loads):
 def test_what_the_first_test_of_a_while_loads_is_not_loaded_by_the_next_ones():
     body = "k = i\nwhile k < i + 5 and x[k, 0] != b[i, 0]:\n    k += 1\nout[i, 0] = k"
     assert profile(body).global_load.requests == 6
+
+
+def test_a_branch_uses_what_all_lanes_have_loaded_and_computed_before_it():
+    body = "v = x[i, 1] - x[i, 0]\nif b[i, 0] > 1.5:\n    v = x[i, 0] - x[i, 2]\nout[i, 0] = v - x[i, 0]"
+    assert profile(body).global_load.requests == 4, "x[i, 0] is loaded once, before the branch"
+    body = "v = x[i, 1] * s\nif b[i, 0] > 1.5:\n    out[i, 1] = x[i, 1] * s\nout[i, 0] = v"
+    assert flops(body) == (0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("test", "loads"),
+    [
+        ("x[i, 0] < 1 and (i == 5 or b[i, 0] != 1)", 1),
+        ("x[i, 0] < 1 and (i == 5 or before != 1)", 1),
+        ("x[i, 0] < 1 and before != 1", 2),
+        ("(i == 5 or x[i, 0] < 1) and before != 1", 2),
+    ],
+)
+def test_a_condition_in_a_later_part_of_a_condition_has_a_branch_before_it(test, loads):
+    found = profile(f"before = b[i, 0]\nif {test}:\n    out[i, 0] = 1.0")
+    assert found.global_load.requests == loads
+
+
+INNER = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)
+UNROLLED = {  # by how much a loop around an inner one of 2, 3, 4, … trips is unrolled
+    "v += x[a, p]": (4, 4, 4, 4, 4, 4, 2, 2, 2, 1),
+    "v += x[a, p] * y[a]": (4, 4, 4, 4, 4, 2, 2, 2, 1, 1),
+    "v += y[p + a]": (4, 4, 4, 4, 4, 2, 2, 2, 1, 1),
+    "v += y[p + a] * y[p - a]": (4, 4, 2, 2, 2, 1, 1, 1, 1, 1),
+    "v += x[p, a] * x[p, a] + x[p, a]": (4, 4, 4, 4, 4, 2, 2, 2, 1, 1),
+}
+
+
+@pytest.mark.parametrize("body", UNROLLED)
+def test_a_loop_is_unrolled_if_its_inner_loop_was_written_out(body):
+    program = SimpleNamespace(names={}, assigned={"p", "a", "v"})
+
+    def factor(trips):
+        loop = ast.parse(f"for p in range(t, n, g):\n    for a in range({trips}):\n        {body}").body[0]
+        return unrolled_by.__wrapped__(program, loop, frozenset())
+
+    assert tuple(map(factor, INNER)) == UNROLLED[body]
+
+
+@pytest.mark.parametrize("test", ["t > 3", "y[p] > 3"])
+def test_a_loop_is_unrolled_if_its_inner_loop_stands_in_a_branch(test):
+    program = SimpleNamespace(names={}, assigned={"p", "a", "v"})
+    body = f"if {test}:\n        for a in range(2):\n            v += x[a, p]"
+    loop = ast.parse(f"for p in range(t, n, g):\n    {body}").body[0]
+    assert unrolled_by.__wrapped__(program, loop, frozenset()) == 4
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "for a in range(m):\n        v += y[a]",
+        "for a in range(500):\n        v += y[p + a]",
+        "for a in range(4):\n        if v > 1:\n            for b in range(m):\n                v -= y[a]",
+    ],
+)
+def test_a_loop_is_not_unrolled_if_an_inner_loop_stays(inner):
+    program = SimpleNamespace(names={}, assigned={"p", "a", "v", "m"})
+    loop = ast.parse(f"for p in range(t, n, g):\n    {inner}").body[0]
+    assert unrolled_by.__wrapped__(program, loop, frozenset()) == 1

@@ -89,6 +89,43 @@ WHAT = {
     "packed records": ("y = x[0].b", r"records of x are packed, .* align=True"),
     "a sum along an axis": ("y = x.sum(0)", "takes no axis in a kernel"),
     "another number of elements": ("y = x.reshape(3, 3)", "x has 8 elements, which no shape"),
+    "the larger of a truth and a number": (
+        "y = max(i > 3, 1)",
+        r"no max of a truth value and a number: write int\(",
+    ),
+    "the smallest of several": ("y = min((i, True))", "no min of a truth value and a number"),
+    "an f-string in an assertion": (
+        "assert i < 9, f'{i}'",
+        "Numba knows the text of an assertion before .* plain text",
+    ),
+    "a number in an assertion": ("assert i < 9, i", "the text of an assertion before"),
+    "a text put together": ("assert i < 9, 'a {}'.format(3)", "the text of an assertion before"),
+    "a number in an exception": (
+        "if i > 9:\n    raise ValueError('a', i)",
+        "the text of an exception before",
+    ),
+    "what is no exception": ("if i > 9:\n    raise len('a')", "write an exception and its text"),
+    "an exception that ends Python": ("if i > 9:\n    raise SystemExit", "write an exception and its text"),
+    "the name of an exception": (
+        "if i > 9:\n    raise ValueError(msg='a')",
+        "write an exception and its text",
+    ),
+    "an exception from another": (
+        "if i > 9:\n    raise ValueError('a') from None",
+        "leave out .* behind from",
+    ),
+    "items of two types": ("y = i in (1, 2.5)", "behind `in`, Numba takes numbers of one type"),
+    "an element of an array": ("y = i in x", "`in` is outside what the interpreter runs: compare by =="),
+    "a new dimension alone": ("y = x[None]", r"Numba compiles no x\[None\] for a GPU: write x\[None, :\]"),
+    "three dots alone": ("y = x[...]", r"Numba compiles no x\[\.\.\.\] for a GPU: write x\[:\]"),
+    "a barrier's argument": ("cuda.syncthreads(1)", r"cuda\.syncthreads takes nothing in its brackets"),
+    "two masks": ("cuda.syncwarp(1, 2)", r"cuda\.syncwarp takes at most the mask"),
+    "a complex number, added": ("cuda.atomic.add(x, 0, 1j)", "takes no complex number: write .real"),
+    "a complex number as a float": ("y = float(1j * i)", "no float64 of a complex number: write its .real"),
+    "a call in a shape": ("s = cuda.shared.array(len((1, 2)), np.float64)", "does not compute in the shape"),
+    "an attribute in a shape": ("s = cuda.shared.array(np.e, np.float64)", "not compute in the shape"),
+    "a product of tuples": ("s = cuda.shared.array((WIDTH,) * 2, np.float64)", "not compute in the shape"),
+    "Python's bool as a dtype": ("s = cuda.local.array(4, bool)", "no type of Python as the dtype"),
     "no loop over a number": (
         "for v in i:\n    pass",
         "nothing that Numba compiles for a GPU: loop over range",
@@ -115,6 +152,29 @@ def test_the_numbers_of_a_shape_may_be_written_out():
     x = np.zeros(1)
     kernel[1, 1](x)
     assert x[0] == 16 + 256
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        ("1 if i == None else 2", 2),
+        ("1 if None != x else 2", 1),
+        ("1 if None == None else 2", 1),
+        ("max(True, i >= 0)", 1),
+        ("i in (0, 3)", 1),
+        ("x[None, :][0, 0]", 1),
+        ("cuda.grid(ndim=1) + cuda.gridsize(ndim=1)", 1),
+        ("cuda.match_any_sync(1, True)", 1),
+    ],
+)
+def test_what_numba_compiles_is_not_refused(value, number):
+    source = (
+        "def kernel(x):\n    i = cuda.grid(1)\n    assert i < 9, 'a' + 'b'\n    assert i < 9, ('text', WIDTH)\n"
+        f"    if i > 9:\n        raise ValueError(f'text', 3)\n    x[0] = {value}\n"
+    )
+    x = np.ones(8)
+    Kernel.from_source(source, "kernel", {"cuda": cuda, "np": np, "WIDTH": WIDTH})[1, 1](x)
+    assert x[0] == number
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ EXPRESSIONS = {
     ast.BinOp: _operations(ast.operator),
     ast.UnaryOp: [*_operations(ast.unaryop), _one("not {r}"), _one("not not {r}", "int64")],
     ast.Compare: [
-        *_operations(ast.cmpop), _one("{r} in (1.0, i)"), _one("i not in ({r}, 2)"), _one("({r}, 1) == (1.0, i)"),
+        *_operations(ast.cmpop), _one("{r} in (1.0, 2.0)"), _one("i not in ({r}, {r})"), _one("({r}, 1) == (1.0, i)"),
         _one("0.5 < {r} < 2.0"), _one("{r} == {r}"), _one("i < {r} < put(out, i)"),
     ],
     ast.BoolOp: [

@@ -12,6 +12,7 @@ import numpy as np
 
 from course_pkg.simt.counting.branches import names_in
 from course_pkg.simt.counting.forms import never_unrolled
+from course_pkg.simt.counting.nested import Written, without_inner_loops
 
 # {trips per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
 # The limits were found by compiling bodies of 1 to 90 operations with one to three indices.
@@ -20,22 +21,24 @@ DIVISION = 6  # a floating-point division counts as this number of instructions
 
 
 @lru_cache(1024)  # the same for each launch of a kernel
-def unrolled_by(node: ast.For) -> int:
+def unrolled_by(program, node: ast.For, local: frozenset) -> int:
     """Return the factor by which a compiler unrolls a loop whose number of trips it does not know.
 
     If the lanes of a warp make different numbers of trips, unrolling changes which lanes run a trip together.
+    ``local`` holds the names of local arrays, which stay in registers if the compiler knows all indices.
     """
-    if never_unrolled(node):
+    node = without_inner_loops(program, node, local)
+    if node is None or never_unrolled(node):
         return 1
-    size = _Size(node).of(node.body)
+    size = _Size(node, local).of(node.body)
     return next((times for times, limit in WRITTEN_OUT.items() if size <= limit), 1)
 
 
 class _Size:
     """Counts the instructions of a loop's body, without those that are the same in every trip: these are moved out."""
 
-    def __init__(self, node: ast.For):
-        self.changing = names_in(node.target)
+    def __init__(self, node: ast.For, local: frozenset):
+        self.changing, self.local = names_in(node.target), local
         for part in (p for statement in node.body for p in ast.walk(statement)):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 self.changing.add(part.id)
@@ -48,9 +51,10 @@ class _Size:
         if isinstance(part, ast.Subscript):
             return self._access(part)
         if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Subscript):
+            access = self._access(part.target)
             return (
-                2 + self._access(part.target) + self.of(part.value)
-            )  # an operation, and a store in addition to the load
+                1 + bool(access) + access + self.of(part.value)
+            )  # the operation, and a store besides the load
         inner = sum(map(self.of, ast.iter_child_nodes(part)))
         return inner + self._own(part)
 
@@ -63,6 +67,8 @@ class _Size:
     def _access(self, node) -> int:
         """Count a load or a store: negative indices are wrapped, then all indices are combined into one address."""
         array, indices = ast.unparse(node.value), _indices(node)
+        if array in self.local and all(isinstance(i, ast.Constant) for i in indices):
+            return 0
         moving = [i for i in indices if self._changes(i)]
         if not moving and isinstance(node.ctx, ast.Load):
             return 0
@@ -70,7 +76,8 @@ class _Size:
             return 0
         size = 2 + sum(self._index(array, i) for i in moving)  # 2: the address, and the load or store
         for d in range(1, len(indices)):  # (i * rows + j) * columns + k
-            size += any(map(self._changes, indices[:d])) * self._new("product", array, *indices[:d])
+            rows = any(self._changes(i) or (isinstance(i, Written) and i.value) for i in indices[:d])
+            size += rows * self._new("product", array, *indices[:d])
             size += any(map(self._changes, indices[: d + 1])) * self._new("sum", array, *indices[: d + 1])
         return size
 

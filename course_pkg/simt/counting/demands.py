@@ -5,6 +5,7 @@ A value that is never used is not computed, and a value that only one branch use
 
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakValueDictionary
 
 from course_pkg.simt.counting.branches import hoist, predicated, speculated
 from course_pkg.simt.counting.no_ledger import NoLedger
@@ -41,6 +42,7 @@ class Demands(NoLedger):
         self._trip_begins = 0  # the basic block where the trip begins
         self._peeled: set[int] = set()  # what the first test of a `while` has computed or loaded
         self._open: list[Origin] = []
+        self._made: WeakValueDictionary = WeakValueDictionary()  # the newest origin of each value number
         self._put_off: list[Origin] | None = None  # computations of this trip that a branch may do later
         self._putting_off = False
         self._speculating: Any = None
@@ -121,8 +123,19 @@ class Demands(NoLedger):
             for operand in operands:
                 self._demand(operand, mask, self.straight)
             return
+        known = self._made.get(value.key) if count is not _nothing else None
+        if (
+            known is not None
+            and not known.done
+            and known.made_in is self._put_off
+            and mask.within(known.mask)
+        ):
+            value.origin = known  # a branch uses what all lanes have computed, and computes nothing anew
+            return
         version = self._versions.get(space)
         value.origin = Origin(count, operands, mask, self.straight, version, space, self._put_off)
+        if count is not _nothing:
+            self._made[value.key] = value.origin
         if self._put_off is not None:
             self._put_off.append(value.origin)
 

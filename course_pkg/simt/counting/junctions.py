@@ -1,6 +1,7 @@
 """Where the compiler computes the parts of a condition that are joined by ``and`` or ``or``.
 
 LLVM first moves a part before the branch of the previous part, if it has at most one operation besides its comparison.
+A condition in it, such as the ``or`` in ``a and (b or c)``, is an operation for each of its parts.
 A conversion counts as an operation: the 0 in ``x > 0`` is converted if x is a float, and x as well if it is a float32.
 Then LLVM drops conversions of constants, moves values that only one part uses to that part, and tries again. Each
 remaining part begins behind a branch. Only the lanes for which the condition is not decided yet go on there.
@@ -62,6 +63,8 @@ def _outline(part) -> tuple:
         if isinstance(node, (ast.Subscript, ast.Call, ast.IfExp)):
             operations = float("inf")
         operations += isinstance(node, ast.BinOp)
+        if isinstance(node, ast.BoolOp):  # a condition in a condition: its comparisons, and what joins them
+            operations += len(node.values)
         if isinstance(node, ast.Compare):
             operations += len(node.ops) - 1
             sides = (node.left, *node.comparators)

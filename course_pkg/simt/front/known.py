@@ -93,7 +93,7 @@ def entity(run, frame, node, thing):
     if isinstance(thing, tuple):
         return tuple(entity(run, frame, node, part) for part in thing)
     if id(thing) in TYPES:
-        return TypeName(TYPES[id(thing)], thing in (int, float))
+        return TypeName(TYPES[id(thing)], thing in (int, float, bool, complex))
     if isinstance(thing, np.dtype) and thing.kind in "biufcV":
         return TypeName(type_of(thing))
     if isinstance(thing, types.Record):

@@ -168,6 +168,13 @@ def load(run, frame, node: ast.Subscript, mask: Mask):
 def element(run, frame, node, array: Array, index, mask: Mask):
     """Return ``array[index]``: the value of an element, or a view."""
     if is_view(array, index):
+        if index is None or index is Ellipsis:
+            written = f"{array.name}[None, :]" if index is None else f"{array.name}[:]"
+            raise SimtError.at(
+                frame.program.name,
+                node.lineno,
+                f"Numba compiles no {ast.unparse(node)} for a GPU: write {written}.",
+            )
         return view(run, frame, node, array, index, mask)
     place = locate(run, frame, node, array, index, mask)
     if is_record(array):

@@ -1,5 +1,6 @@
 """Arrays that a kernel creates in shared, local or constant memory."""
 
+import ast
 from dataclasses import replace
 
 import numpy as np
@@ -55,7 +56,8 @@ def _shape_and_dtype(run, frame, node, name, arguments, named):
         raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes a shape and a dtype.")
     shape, dtype = arguments
     shape = shape if isinstance(shape, tuple) else (shape,)
-    if any(isinstance(n, Value) and n.constant and not run.constant.is_literal(n) for n in shape):
+    made = any(isinstance(n, Value) and n.constant and not run.constant.is_literal(n) for n in shape)
+    if made or _computed(node):
         raise SimtError.at(
             frame.program.name,
             node.lineno,
@@ -80,6 +82,18 @@ def _shape_and_dtype(run, frame, node, name, arguments, named):
             frame.program.name, node.lineno, f"the dtype of cuda.{name} is a type such as numba.float64."
         )
     return tuple(n.number for n in shape), dtype_of(dtype.type)
+
+
+def _computed(node) -> bool:
+    """Tell whether a shape has a call, an attribute, or a product of tuples: these are no literals for Numba."""
+    written = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "shape")]
+    return any(
+        isinstance(part, ast.Call)
+        or (isinstance(part, ast.Attribute) and part.attr != "ndim")
+        or (isinstance(part, ast.BinOp) and isinstance(part.left, ast.Tuple))
+        for one in written
+        for part in ast.walk(one)
+    )
 
 
 def _allocate(run, where, space, dtype, size, site):

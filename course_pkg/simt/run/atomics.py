@@ -58,6 +58,12 @@ def atomic(run, frame, node, name, arguments, mask):
     place = locate(run, frame, node, array, index, mask)
     if not all(isinstance(v, Value) for v in values):
         raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
+    if any(isinstance(v.type, types.Complex) for v in values):
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"cuda.atomic.{name} takes no complex number: write .real or .imag.",
+        )
     for v in (swayed(run, one) for one in values):
         require_no_doubt(run, v, place.inside, place if name == "cas" else None)
     operands = [cast(run, v, array.type).data for v in values]

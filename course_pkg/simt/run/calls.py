@@ -83,6 +83,12 @@ def _cast(run, frame, node, function, arguments, mask):
             node.lineno,
             f"Numba's float() takes no truth value: write `1.0 if {ast.unparse(node.args[0])} else 0.0`.",
         )
+    if isinstance(given, types.Complex) and isinstance(wanted, (types.Integer, types.Float)):
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"Numba makes no {wanted} of a complex number: write its .real or .imag.",
+        )
     keeps = types.Integer if wanted == INT64 else types.Float  # as in Numba: int(x) of a uint8 is a uint8
     return cast(run, arguments[0], given if function.of_python and isinstance(given, keeps) else wanted)
 
@@ -141,6 +147,12 @@ def _builtin(run, frame, node, function, arguments, mask):
     if name in ("min", "max") and len(arguments) < 2:
         raise unsupported(frame, node, f"{name} of one number")
     if name in ("min", "max"):
+        if len({isinstance(a.type, types.Boolean) for a in arguments}) > 1:
+            raise SimtError.at(
+                frame.program.name,
+                node.lineno,
+                f"Numba has no {name} of a truth value and a number: write int(…) around the truth value.",
+            )
         return _extreme(run, name, arguments, mask)
     if name == "divmod":
         return tuple(binary(run, frame, node, op, *arguments, mask) for op in (ast.FloorDiv(), ast.Mod()))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from course_pkg.simt.counting.junctions import begin_blocks
+from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.typing import BOOL, unify
 from course_pkg.simt.run.constructs import construct, unsupported
@@ -36,6 +37,8 @@ def _compare(run, frame, node, mask):
         right = evaluate(run, frame, right_node, inner)
         if isinstance(op, (ast.Is, ast.IsNot)):
             return _identity(run, frame, node, op, left, right, inner)
+        if (left is None or right is None) and isinstance(op, (ast.Eq, ast.NotEq)):
+            return run.constant.truth((left is right) == isinstance(op, ast.Eq))
         if isinstance(op, (ast.In, ast.NotIn)):
             one = _among(run, frame, node, op, left, right, inner)
         elif isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, (ast.Eq, ast.NotEq)):
@@ -74,6 +77,13 @@ def _among(run, frame, node, op, left, right, mask):
     """Evaluate ``in`` or ``not in``: return whether a number equals an item of a tuple, or whether it equals none."""
     if not isinstance(right, tuple) or not isinstance(left, Value):
         raise unsupported(frame, node, construct(op))
+    if len({getattr(part, "type", None) for part in right}) > 1:
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            "behind `in`, Numba takes numbers of one type: give all of them "
+            "the same type, or compare by == and or.",
+        )
     result = run.constant.truth(False)
     for part in right:
         result = _joined(run, False, result, binary(run, frame, node, ast.Eq(), left, part, mask), mask)

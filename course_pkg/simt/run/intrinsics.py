@@ -15,11 +15,20 @@ from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.tuples import vector
 
+WITHOUT_ARGUMENTS = (
+    *("syncthreads", "syncwarp", "threadfence", "threadfence_block", "threadfence_system"),
+    *("activemask", "lanemask_lt"),
+)
+
 
 def intrinsic(run, frame, node, name, arguments, named, mask):
     """Run one of CUDA's functions, such as ``cuda.grid``."""
     if name.startswith("atomic."):
         return atomics.atomic(run, frame, node, name.removeprefix("atomic."), arguments, mask)
+    most = 1 if name == "syncwarp" else 0
+    if name in WITHOUT_ARGUMENTS and len(arguments) > most:
+        what = "at most the mask of the lanes" if most else "nothing"
+        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes {what} in its brackets.")
     if name in warp.FUNCTIONS:
         return warp.FUNCTIONS[name](run, frame, node, name, arguments, mask)
     handler = _INTRINSICS.get(name) or (vector if parts_of(name) else None)
@@ -29,6 +38,7 @@ def intrinsic(run, frame, node, name, arguments, named, mask):
 
 
 def _grid(run, frame, node, name, arguments, named, mask):
+    arguments = arguments or [named[k] for k in ("ndim",) if k in named]
     if len(arguments) != 1 or not arguments[0].constant or arguments[0].number not in (1, 2, 3):
         raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes 1, 2 or 3.")
     values = tuple(_one_axis(run, name, axis) for axis in "xyz"[: arguments[0].number])

@@ -102,11 +102,11 @@ def _for(run, frame, node, mask):
     if constant:
         most = int(trips.max())
         together = written_out_of(node, most, False)
-        if together < most and _touches_local_array(frame, node):
+        if together < most and _local_arrays(frame, node):
             together = written_out_of(node, most, True)
         constant = together >= most
     elif trips.size > 1:
-        together = unrolled_by(node)
+        together = unrolled_by(frame.program, node, _local_arrays(frame, node))
     rest_first = not start.constant and not _counts_from_a_constant(frame, node)
     loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
     if trips.size and trips.max() > run.patience and mask.data is not None:
@@ -221,10 +221,10 @@ def _is_constant(value) -> bool:
     return isinstance(value, Value) and value.constant
 
 
-def _touches_local_array(frame, node) -> bool:
-    """Return whether a loop's body uses an array in local memory."""
-    held = (frame.variables.get(name) for name in _named(node))
-    return any(getattr(variable.value, "space", "") == "local" for variable in held if variable)
+def _local_arrays(frame, node) -> frozenset:
+    """Return the names of arrays in local memory that a loop's body uses."""
+    held = {name: frame.variables.get(name) for name in _named(node)}
+    return frozenset(name for name, one in held.items() if one and getattr(one.value, "space", "") == "local")
 
 
 @cache

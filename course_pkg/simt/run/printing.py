@@ -37,32 +37,38 @@ def print_call(run, frame, node: ast.Call, mask) -> None:
             run.vain.add(node)
         return
     for item in items:
-        if isinstance(item, Value):
-            run.ledger.demand(item, mask)
+        _demand(run, item, mask)
     if run.launch.printer is not None:
         run.launch.printer.lines(run.wave, mask, items)
 
 
-def _item(run, frame, node, mask) -> "str | Value":
-    """Return an item of a printed line: a text from the source, or a value with one number per lane."""
+def _demand(run, item, mask) -> None:
+    for part in item if isinstance(item, tuple) else ():
+        _demand(run, part, mask)
+    if isinstance(item, Value):
+        run.ledger.demand(item, mask)
+
+
+def _item(run, frame, node, mask) -> "str | Value | tuple":
+    """Return an item of a printed line: a text from the source, a value with a number per lane, or a tuple of these."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if any(isinstance(part, ast.JoinedStr) or _is_text(part) for part in ast.walk(node)):
         raise _refused(frame, node, f"a kernel cannot put a text together: {_INSTEAD}")
     written = ast.unparse(node)
     value = evaluate(run, frame, node, mask)
+    return _printable(frame, node, written, value)
+
+
+def _printable(frame, node, written: str, value) -> "Value | tuple":
+    if isinstance(value, tuple):
+        return tuple(_printable(frame, node, f"{written}[{at}]", part) for at, part in enumerate(value))
     if isinstance(value, Array):
         raise _refused(
             frame, node, f"{written} is an array, and print takes numbers: print one element of it."
         )
-    if isinstance(value, tuple):
-        raise _refused(
-            frame, node, f"{written} is a tuple, and print takes numbers: print its parts one by one."
-        )
     if not isinstance(value, Value):
         raise _refused(frame, node, f"{written} is no number and no text, and a kernel prints nothing else.")
-    if isinstance(value.type, types.Boolean):
-        raise _refused(frame, node, f"Numba does not print truth values in a kernel: print int({written}).")
     if isinstance(value.type, types.Complex):
         raise _refused(
             frame,
@@ -109,6 +115,10 @@ class Printer:
 def _column(wave, item, threads) -> list[str]:
     if isinstance(item, str):
         return [item] * threads.size
+    if isinstance(item, tuple):
+        parts = [_column(wave, part, threads) for part in item]
+        end = ",)" if len(parts) == 1 else ")"
+        return [f"({', '.join(line)}{end}" for line in zip(*parts, strict=True)] or ["()"] * threads.size
     numbers = wave.spread(item.data).reshape(-1)[threads].tolist()
     return [f"{n:f}" if isinstance(item.type, types.Float) else str(n) for n in numbers]
 

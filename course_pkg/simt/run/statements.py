@@ -5,7 +5,7 @@ from functools import cache
 
 from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.counting.waiting import waiting
-from course_pkg.simt.errors import Raised, SimtError, Unsupported
+from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import unify
@@ -248,43 +248,3 @@ def _global(run, frame, node, mask):
             f"a kernel cannot change {min(written)!r}, a name of the module: write to an array.",
         )
     return mask
-
-
-@runs(ast.Assert)
-def _assert(run, frame, node, mask):
-    """Stop the launch if an assertion fails; in a compiled kernel, the thread leaves without a message."""
-    test = condition(run, frame, node.test, mask)
-    if run.dry:
-        return mask
-    run.ledger.demand(test, mask)
-    decide(run, test, mask)
-    if mask.narrow(test.data) is not mask:
-        text = ast.unparse(node.test)
-        raise SimtError.at(frame.program.name, node.lineno, f"the assertion {text} fails.")
-    return mask
-
-
-@runs(ast.Raise)
-def _raise(run, frame, node, mask):
-    """Stop the launch if a lane runs a raise statement; a compiled kernel would continue without a message."""
-    texts = (part for part in ast.walk(node) if isinstance(part, ast.FormattedValue))
-    if any(texts):
-        raise unsupported(frame, node, "an f-string")
-    exception = _exception(node.exc)
-    error = Raised.at(frame.program.name, node.lineno, f"raises {exception}.")
-    error.exception = exception
-    if not run.dry:
-        raise error
-    frame.raised = frame.raised or error
-    return run.wave.nobody
-
-
-def _exception(node) -> str:
-    """Return the name of the exception in a raise statement, and its text if that is a literal."""
-    arguments = node.args if isinstance(node, ast.Call) else []
-    name = ast.unparse(node.func if isinstance(node, ast.Call) else node) if node else "an exception"
-    text = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else ""
-    if name == "NotImplementedError" and not text:
-        text = "the kernel is not written yet"
-    text = " ".join(str(text).split()).rstrip(".")
-    return f"{name}: {text}" if text else name

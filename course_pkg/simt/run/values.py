@@ -21,7 +21,7 @@ class Product:
     needed: bool = False  # used by an addition that fuses another product or none
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Origin:
     """How a value was computed. This is kept until it is clear whether and where a compiler keeps the computation.
 

@@ -174,6 +174,8 @@ def _match(run, frame, node, name, arguments, mask):
     if len(arguments) != 2:
         raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes a member mask and a value.")
     members, value = _members(run, frame, node, name, arguments, mask), arguments[1]
+    if isinstance(value.type, types.Boolean):
+        value = cast(run, value, types.int32)
     at = best_match([(kind,) for kind in EXCHANGED], (value.type,))
     value = cast(run, value, EXCHANGED[at or 0])
     as_bits = np.int32 if value.type.bitwidth == 32 else np.int64
