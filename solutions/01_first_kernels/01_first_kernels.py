@@ -19,9 +19,9 @@
 #   as `run_diagonal(6, 9, -1)` or `profile_rotate(rotate_kernel, 100)`. If something is wrong, a sentence says what.
 # - Some tests count traffic in [sectors](../../lectures/glossary.md#sector) of 32 bytes: `limits` says by which factor a kernel
 #   may exceed what is needed. And in every launch they look for hazards, such as two threads that write one element.
-# - Where the threads of a block share data, a test repeats its launch twice: between two
-#   [barriers](../../lectures/glossary.md#barrier), first the warps with even numbers run before those with odd numbers, then the
-#   other way round. A GPU may do that, too, and the result must stay right.
+# - Where the threads of a block share data, a test repeats its launch in other orders: between two
+#   [barriers](../../lectures/glossary.md#barrier), the warps with even numbers go first, then those with odd numbers do. A GPU
+#   may run warps in any order, so the result must stay right.
 # - Write each kernel in any way you like. A loop over several elements for each thread is as good as one element for each
 #   thread.
 # - To see what a thread does, let it `print`, as in `if x == 3: print(x, y)`. Nothing is lost if you leave that in.

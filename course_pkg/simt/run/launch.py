@@ -81,10 +81,13 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     """
     steps = steps_now() if steps is None else steps
 
-    def once(order: Order | None, counted: bool) -> State:
-        return _run_launch(launch, arguments, counters if counted else None, check and order is None, steps, order)
+    def once(order: Order, counted: bool) -> State:
+        looks = check and order.parity is None
+        return _run_launch(launch, arguments, counters if counted else None, looks, steps, order)
 
-    return in_order(once, [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)])
+    return in_order(
+        once, launch.kernel, [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)]
+    )
 
 
 def _run_launch(launch, arguments, counters, check, steps, order) -> State:
@@ -101,7 +104,7 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
-        printer = Printer() if launch.kernel.prints else None
+        printer = Printer() if launch.kernel.prints and order.parity is None else None
         state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer, order)
         state.programs[id(launch.kernel)] = program
         if check and counters is None:

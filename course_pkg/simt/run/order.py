@@ -18,6 +18,16 @@ from course_pkg.simt.run.lanes import Mask
 _PARITY: ContextVar[int | None] = ContextVar("parity", default=None)
 
 
+class NoOrder(SimtError):
+    """A kernel cannot run in the order that :func:`warps_first` asks for; that does not make it wrong.
+
+    Examples
+    --------
+    >>> issubclass(NoOrder, SimtError)
+    True
+    """
+
+
 @dataclass(eq=False)
 class Order:
     """The order of a launch, or a record of where its barriers are.
@@ -45,8 +55,8 @@ class Order:
 def warps_first(parity: int) -> Iterator[None]:
     """Let launches in a ``with`` block run warps one after another between barriers, and look for no races.
 
-    A kernel in which threads wait for another warp of their block without a barrier could not end in such an order.
-    This kernel runs in lock step, as does one in which a name would stand for two arrays.
+    A kernel in which threads wait for another warp of their block without a barrier cannot end in such an order. It
+    raises :class:`NoOrder`, as does a kernel in which a name would stand for two arrays.
 
     Parameters
     ----------
@@ -71,31 +81,36 @@ def warps_first(parity: int) -> Iterator[None]:
         _PARITY.reset(before)
 
 
-def in_order(run_once: Callable, arrays: list):
-    """Run a launch in the present order; return the state of the run that was counted.
+def in_order(run_once: Callable, kernel, arrays: list):
+    """Run a launch in the present order; return what ``run_once`` returns.
 
     Parameters
     ----------
     run_once : callable
-        Runs the launch with an :class:`Order`, or with None, and returns its state. It counts if its second argument
-        is true.
+        Runs the launch with an :class:`Order`. It counts if its second argument is true.
+    kernel : Kernel
+        Its attribute ``meeting`` holds the statements in which threads came to a barrier in earlier launches.
     arrays : list of ndarray
         All arrays that the launch may write.
+
+    Raises
+    ------
+    NoOrder
+        If the kernel cannot run in this order.
     """
     parity = _PARITY.get()
     if parity is None:
-        return run_once(None, True)
-    before, lock_step = [a.copy() for a in arrays], Order()
-    state = run_once(lock_step, True)
-    after = [a.copy() for a in arrays]
-    _put(arrays, before)
+        return run_once(Order(None, kernel.meeting), True)
+    if not kernel.sketches:  # this is its first launch
+        before = [a.copy() for a in arrays]
+        run_once(Order(None, kernel.meeting), False)
+        _put(arrays, before)
     try:
-        run_once(Order(parity, lock_step.meeting), False)
-    except HazardError:
-        raise
-    except SimtError:  # a thread waits for a warp that does not run now
-        _put(arrays, after)
-    return state
+        return run_once(Order(parity, kernel.meeting), True)
+    except SimtError as error:
+        if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
+            raise
+        raise NoOrder(str(error)) from None
 
 
 def _put(arrays: list, contents: list) -> None:
