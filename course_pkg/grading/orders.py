@@ -28,7 +28,7 @@ def in_each_order(run):
     ...     check.close(a, np.arange(64)[::-1], "a")
     >>> run_turn()
     Traceback (most recent call last):
-    course_pkg.grading.explain.Failed: a: 32 of 64 elements are wrong; ... This happens if the warps with even numbers ...
+    course_pkg.grading.explain.Failed: a: 32 of 64 elements are wrong; ... This happens if the warps with even ...
     """
 
     @functools.wraps(run)
