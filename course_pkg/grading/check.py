@@ -13,6 +13,7 @@ from course_pkg.grading import causes
 from course_pkg.grading.explain import PROFILES, Failed, explained
 from course_pkg.grading.hazard_words import advised, of_hazard
 from course_pkg.grading.limits import bounds
+from course_pkg.grading.orders import in_each_order
 
 __all__ = [
     "Failed",
@@ -20,6 +21,7 @@ __all__ = [
     "at_most",
     "close",
     "explained",
+    "in_each_order",
     "no_hazards",
     "out",
     "passed",

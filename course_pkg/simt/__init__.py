@@ -13,6 +13,7 @@ from course_pkg.simt.report.profiling import profile
 from course_pkg.simt.report.quantities import AccessCounts, FlopCounts, Flops, LineCounts
 from course_pkg.simt.run.budget import limits
 from course_pkg.simt.run.kernel import Kernel, Launch, jit
+from course_pkg.simt.run.order import NoOrder, warps_first
 
 __all__ = [
     "AccessCounts",
@@ -25,6 +26,7 @@ __all__ = [
     "KernelProfile",
     "Launch",
     "LineCounts",
+    "NoOrder",
     "SimtError",
     "SourceLine",
     "Thread",
@@ -32,4 +34,5 @@ __all__ = [
     "jit",
     "limits",
     "profile",
+    "warps_first",
 ]

@@ -19,6 +19,9 @@
 #   as `run_diagonal(6, 9, -1)` or `profile_rotate(rotate_kernel, 100)`. If something is wrong, a sentence says what.
 # - Some tests count traffic in [sectors](../../lectures/glossary.md#sector) of 32 bytes: `limits` says by which factor a kernel
 #   may exceed what is needed. And in every launch they look for hazards, such as two threads that write one element.
+# - Where the threads of a block share data, a test repeats its launch in other orders: between two
+#   [barriers](../../lectures/glossary.md#barrier), the warps with even numbers go first, then those with odd numbers do. A GPU
+#   may run warps in any order, so the result must stay right.
 # - Write each kernel in any way you like. A loop over several elements for each thread is as good as one element for each
 #   thread.
 # - To see what a thread does, let it `print`, as in `if x == 3: print(x, y)`. Nothing is lost if you leave that in.
@@ -326,6 +329,7 @@ def racing_rotate_kernel(a):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "look_at_racing_rotate"}
+@check.in_each_order
 def profile_rotate(kernel, n, threads=64, dtype="float64"):
     """Profile a kernel on n random numbers; check its result and its hazards."""
     a = check.rng().integers(1, 1000, n).astype(dtype)
@@ -427,6 +431,7 @@ def box_kernel(image, threshold, box):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_box"}
+@check.in_each_order
 def run_box(ny, nx, bright, block=(8, 8)):
     """Profile the kernel on an image with so many bright pixels; check the box; return the profile and the blocks."""
     rng = check.rng()
@@ -444,9 +449,10 @@ def run_box(ny, nx, bright, block=(8, 8)):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_box", "points": 1}
-# 12 rows of 20 pixels, five of them bright.
+# 12 rows of 20 pixels, five of them bright: four images.
 with check.explained(box_kernel, "image", "box"):
-    run_box(12, 20, 5)
+    for _ in range(4):
+        run_box(12, 20, 5)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_box_hidden", "points": 1}
 # Hidden tests: other images and blocks; one bright pixel, none, all.
@@ -457,6 +463,7 @@ for ny, nx, bright, block in (
     (long, 9, 0, (8, 8)),
     (5, 6, 30, (4, 4)),
     (long, 3, 9, (16, 4)),
+    *((7, long, 4, (8, 8)) for _ in range(4)),
 ):
     run_box(ny, nx, bright, block)
 ### END HIDDEN TESTS
@@ -502,6 +509,7 @@ def power_kernel(z, power):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_power"}
+@check.in_each_order
 def run_power(n):
     """Profile the kernel on n random values; check its result, its hazards and its input; return the profile."""
     z, power = check.rng().uniform(-1, 1, 2 * n), check.out(n)

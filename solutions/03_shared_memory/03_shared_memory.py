@@ -19,6 +19,9 @@
 #   as `run_mixed(5, 70)` or `run_halve(3, 65)`. If something is wrong, a sentence says what.
 # - Tests also check how much data a kernel moves: `limits` says by which factor it may exceed what is needed. And in
 #   every launch they look for hazards, such as a thread that reads what another one may not have written yet.
+# - Where the threads of a block share data, a test repeats its launch in other orders: between two
+#   [barriers](../../lectures/glossary.md#barrier), the warps with even numbers go first, then those with odd numbers do. A GPU
+#   may run warps in any order, so the result must stay right.
 # - Only the answer cells are graded: put your own helper functions and constants there too.
 # - Before you hand in: *Kernel → Restart Kernel and Run All Cells*.
 #
@@ -134,22 +137,37 @@ def smooth_launch(ny, nx):
     return smooth_kernel[((nx + 31) // 32, (ny + 7) // 8), (32, 8)]
 
 
+@check.in_each_order
+def run_smooth(ny, nx):
+    """Profile the kernel on a random field; check its hazards, the result, and that the field stays; return the profile."""
+    u, expected, out = smooth_field(ny, nx)
+    before = u.copy()
+    profile = simt.profile(smooth_launch(ny, nx), u, out)
+    check.no_hazards(profile)
+    check.close(out, expected, "out", atol=1e-14)
+    check.that((u == before).all(), "u must stay as it is.")
+    return profile
+
+
+@check.in_each_order
+def run_smooth_values(ny, nx):
+    """Run the kernel on a random field, and check the values alone."""
+    u, expected, out = smooth_field(ny, nx)
+    out = cuda.to_device(out)
+    smooth_launch(ny, nx)(cuda.to_device(u), out)
+    check.close(out.copy_to_host(), expected, "out", atol=1e-14)
+
+
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth", "points": 1}
 # Only the values are tested, on a field of 2 × 2 blocks.
 with check.explained(smooth_kernel, "u", "out"):
-    u, expected, out = smooth_field(16, 64)
-    out = cuda.to_device(out)
-    smooth_launch(16, 64)(cuda.to_device(u), out)
-    check.close(out.copy_to_host(), expected, "out", atol=1e-14)
+    run_smooth_values(16, 64)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_traffic", "points": 2} course={"limits": {"global_load.sectors": 1.25, "global_store.sectors": 1.15}}
 # No hazards, and no more traffic than the tiles need: their own points, and a halo wherever two blocks meet.
 with check.explained(smooth_kernel, "u", "out"):
     ny, nx = 8 * int(check.rng().integers(3, 6)) + 3, 32 * int(check.rng().integers(2, 5)) + 20
-    u, expected, out = smooth_field(ny, nx)
-    profile = simt.profile(smooth_launch(ny, nx), u, out)
-    check.no_hazards(profile)
-    check.close(out, expected, "out", atol=1e-14)
+    profile = run_smooth(ny, nx)
     rows = 2 * (ny // 8) * nx * 8 / 32  # all bytes of a sector in a halo's row are used
     columns = 2 * (nx // 32) * ny  # each point of a halo's column costs a whole sector
     needed = {"global_load.sectors": ny * nx * 8 / 32 + rows + columns, "global_store.sectors": ny * nx * 8 / 32}
@@ -160,12 +178,7 @@ with check.explained(smooth_kernel, "u", "out"):
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for ny, nx in ((3, 3), (9, 33), (21, odd), (17, 65)):
-    u, expected, out = smooth_field(ny, nx)
-    before = u.copy()
-    profile = simt.profile(smooth_launch(ny, nx), u, out)
-    check.no_hazards(profile)
-    check.close(out, expected, "out", atol=1e-14)
-    check.that((u == before).all(), "u must stay as it is.")
+    run_smooth(ny, nx)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -201,6 +214,7 @@ def mixed_kernel(u, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_mixed"}
+@check.in_each_order
 def run_mixed(ny, nx):
     """Profile the kernel on a random field; check its hazards, its result and its input; return the profile."""
     u, out = check.rng().random((ny, nx)), np.full((ny, nx), np.nan)
@@ -270,6 +284,7 @@ def fields_kernel(a, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_fields"}
+@check.in_each_order
 def run_fields(n):
     """Profile the kernel on n random particles; check its hazards, its result and its input; return the profile."""
     a, out = check.rng().random((n, 8)), np.full((8, n), np.nan)
@@ -372,6 +387,7 @@ def column_mean_kernel(u, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_column_mean"}
+@check.in_each_order
 def run_column_mean(ny, nx):
     """Profile the kernel on a random field; check its hazards, its result and its input; return the profile."""
     u, out = check.rng().random((ny, nx)), np.full((ny, nx), np.nan)
@@ -435,6 +451,7 @@ def halve_kernel(u, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_halve"}
+@check.in_each_order
 def run_halve(ny, nx):
     """Profile the kernel on a random field that gives ny × nx points; check hazards, result, input; return the profile."""
     u, out = check.rng().random((2 * ny, 2 * nx)), np.full((ny, nx), np.nan)

@@ -19,6 +19,9 @@
 # - Tests also check how much data a kernel moves: `limits` says by which factor it may exceed what is needed. And in
 #   every launch they look for hazards, such as a thread that reads what another one may not have written yet. Times are
 #   never judged.
+# - Where the threads of a block share data, a test repeats its launch in other orders: between two
+#   [barriers](../../lectures/glossary.md#barrier), the warps with even numbers go first, then those with odd numbers do. A GPU
+#   may run warps in any order, so the result must stay right.
 # - Only the answer cells are graded: put your own helper functions and constants there too.
 # - Before you hand in: *Kernel → Restart Kernel and Run All Cells*.
 #
@@ -206,19 +209,20 @@ def run_update_two(n, zeros=0.0):
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two", "points": 1} course={"steps": 8000}
 # Only the values are tested: 64 unknowns, one block, one tile.
 with check.explained(update_two_kernel, "Q", "h", "shift", "x", "new"):
-    profile, needed = run_update_two(64)
+    check.in_each_order(run_update_two)(64)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}, "steps": 8000}
 # The traffic, for several tiles: Q is loaded once, by neighbours, and x once for each block.
 with check.explained(update_two_kernel, "Q", "h", "shift", "x", "new"):
     profile, needed = run_update_two(4 * int(check.rng().choice((30, 31, 33, 34, 35))))  # the last block is never full
     check.at_most(profile, limits, compulsory=needed)
+    check.in_each_order(run_update_two)(64)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_hidden", "points": 1} course={"steps": 8000}
 # Hidden tests: numbers of unknowns that do not fill the last block, zeros in x; no hazards; inputs must not change.
 ### BEGIN HIDDEN TESTS
 for n, zeros in ((1, 0.0), (int(check.rng().integers(65, 90)), 0.4), (31, 0.0)):
-    run_update_two(n, zeros)
+    check.in_each_order(run_update_two)(n, zeros)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -733,6 +737,7 @@ def run_any_way(n, many):
 with check.explained(any_way_kernel, "x", "new", "F"):
     profile, needed = run_any_way(600, 128)
     check.at_most(profile, limits, compulsory=needed)
+    check.in_each_order(run_any_way)(40, 20)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}, "steps": 8000}
 # Hidden tests: other numbers of unknowns that are not 0, more than one block of them, with the same limits; no hazards; x must not change.
@@ -740,13 +745,14 @@ with check.explained(any_way_kernel, "x", "new", "F"):
 for least in (55, 70):
     profile, needed = run_any_way(600, 2 * int(check.rng().integers(least, least + 8)) + 1)
     check.at_most(profile, limits, compulsory=needed)
+check.in_each_order(run_any_way)(50, 30)
 ### END HIDDEN TESTS
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_few_hidden", "points": 1} course={"limits": {"global_load.sectors": 3.0, "global_store.sectors": 2.0}, "steps": 8000}
 # Hidden tests: few unknowns that are not 0, one alone, and all of them; traffic up to three times the bound and 16 sectors more.
 ### BEGIN HIDDEN TESTS
 for n, many in ((50, 1), (40, int(check.rng().integers(5, 12))), (int(check.rng().integers(30, 60)), None)):
-    profile, needed = run_any_way(n, n if many is None else many)
+    profile, needed = check.in_each_order(run_any_way)(n, n if many is None else many)
     needed["global_load.sectors"] += 16 / limits["global_load.sectors"]
     check.at_most(profile, limits, compulsory=needed)
 ### END HIDDEN TESTS

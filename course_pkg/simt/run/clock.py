@@ -22,6 +22,8 @@ class Clock:
     alike : bool
         Whether all blocks have always passed the same barriers, each with whole warps, and no thread has passed a
         fence.
+    barriers : int
+        Number of barriers of blocks, or of the grid, that some block has passed.
     """
 
     def __init__(self, wave, races):
@@ -32,6 +34,7 @@ class Clock:
         self._of_lanes: WarpOrder | None = None
         self.fences: Fences | None = None
         self.alike = True
+        self.barriers = 0
         if races is not None:
             races.order.of_lanes = None
 
@@ -55,6 +58,7 @@ class Clock:
     def pass_barrier(self, blocks: np.ndarray) -> None:
         """Note that blocks have passed a barrier; ``blocks`` holds one bool per block."""
         self._blocks[blocks] += 1
+        self.barriers += 1
         self.alike &= bool(blocks.all())
         self._stamps = None
         if self.fences is not None:

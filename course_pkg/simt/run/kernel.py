@@ -120,6 +120,7 @@ class Kernel:
         self.py_func, self.device, self.signatures = function, device, signatures
         self._program = program
         self.sketches: dict = {}
+        self.meeting: set = set()  # statements in which threads came to a barrier: see run/order.py
         functools.update_wrapper(self, function)
 
     @classmethod
@@ -184,7 +185,7 @@ class Kernel:
         """In a ``with`` block, make this kernel object run another kernel's code, for all names and launches of it."""
         before = dict(vars(self))
         vars(self).update(
-            {name: vars(other)[name] for name in ("py_func", "signatures", "_program", "sketches")}
+            {name: vars(other)[name] for name in ("py_func", "signatures", "_program", "sketches", "meeting")}
         )
         try:
             yield

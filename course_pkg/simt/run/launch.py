@@ -20,6 +20,7 @@ from course_pkg.simt.run import calls, conditions, failing, loops  # noqa: F401
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves
+from course_pkg.simt.run.order import Order, in_order
 from course_pkg.simt.run.printing import Printer, without
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.statements import execute
@@ -41,6 +42,7 @@ class State:
     types: dict | None = None
     steps: int | None = None
     printer: Printer | None = None
+    order: Order | None = None
     patience: int = field(default_factory=lambda: PATIENCE)
     programs: dict = field(default_factory=dict)
     entities: dict = field(default_factory=dict)  # {id of an object: (object, counterpart)}
@@ -77,10 +79,18 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
         Maximum number of statements, each run for all threads of a wave at once; by default, the budget that
         :func:`~.budget.limits` sets.
     """
-    return _run_launch(launch, arguments, counters, check, steps_now() if steps is None else steps)
+    steps = steps_now() if steps is None else steps
+
+    def once(order: Order, counted: bool) -> State:
+        looks = check and order.parity is None
+        return _run_launch(launch, arguments, counters if counted else None, looks, steps, order)
+
+    return in_order(
+        once, launch.kernel, [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)]
+    )
 
 
-def _run_launch(launch, arguments, counters, check, steps) -> State:
+def _run_launch(launch, arguments, counters, check, steps, order) -> State:
     program = launch.kernel.program
     if launch.kernel.signatures:
         arguments = arguments_as_declared(launch.kernel, arguments)
@@ -94,8 +104,8 @@ def _run_launch(launch, arguments, counters, check, steps) -> State:
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
-        printer = Printer() if launch.kernel.prints else None
-        state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer)
+        printer = Printer() if launch.kernel.prints and order.parity is None else None
+        state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer, order)
         state.programs[id(launch.kernel)] = program
         if check and counters is None:
             state.counters = Uncounted()  # the ledger must note which values are used

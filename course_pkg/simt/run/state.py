@@ -64,7 +64,7 @@ class Run:
     launch : object
         The data that all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None),
         ``static_shared`` and ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), ``types``
-        (of variables where two branches meet; None for a sketch of a run).
+        (of variables where two branches meet; None for a sketch of a run), ``order`` (of the warps, or None).
     """
 
     def __init__(self, wave: Wave, launch):
@@ -93,6 +93,7 @@ class Run:
         self.scopes: list[dict] = []  # doubtful floats that decide what is run: see run/sway.py
         self.turns: dict = {}  # {loop whose threads take turns: lanes that have to wait}: see run/turns.py
         self.spins: dict = {}  # what run/turns.py has found out about statements
+        self.order = launch.order  # see run/order.py; None while warps run in lock step
         self.watching: list = []  # for each watched loop, the regions that changed in this trip
 
     # values

@@ -18,6 +18,7 @@ from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.leaving import leaving
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.needed import require_numbers
+from course_pkg.simt.run.order import one_after_another
 from course_pkg.simt.run.sketch import any_of, sketch_if, widen
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.sway import leave, scope, swayed
@@ -44,6 +45,11 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             break
         if at < behind:
             continue
+        order = run.order
+        if order is not None and order.parity is not None and (end := order.behind(body, at)) > at:
+            behind, mask = end, one_after_another(run, frame, body[at:end], mask, execute)
+            continue
+        barriers = run.clock.barriers
         run.step()
         turn = None if run.dry else turns.taken(run, frame, body, at)
         if turn is not None:
@@ -59,6 +65,8 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
                 error = unsupported(frame, node, str(error))
             error.passes(frame.program.source, node.lineno)
             raise error from None
+        if order is not None and run.clock.barriers > barriers:
+            order.meeting.add(node)
     return mask
 
 

@@ -1,0 +1,52 @@
+"""Repeat a test with the warps of each block in other orders: a result that depends on the order is wrong."""
+
+import functools
+from contextlib import suppress
+
+from course_pkg.grading.explain import Failed
+
+ORDERS = {0: "even", 1: "odd"}
+
+
+def in_each_order(run):
+    """Return a function that runs a test in lock step, then with other warps first, and returns the first result.
+
+    Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail in one
+    of these orders. It must make its arrays itself, and launch its kernel by a plain launch or by ``simt.profile``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from course_pkg import cuda, simt
+    >>> from course_pkg.grading import check
+    >>> text = "def turn(a):\\n    t = cuda.threadIdx.x\\n    x = a[63 - t]\\n    a[t] = x"
+    >>> turn = simt.Kernel.from_source(text, "turn", {"cuda": cuda})
+    >>> @in_each_order
+    ... def run_turn():
+    ...     a = np.arange(64)
+    ...     simt.profile(turn[1, 64], a)
+    ...     check.close(a, np.arange(64)[::-1], "a")
+    >>> run_turn()
+    Traceback (most recent call last):
+    course_pkg.grading.explain.Failed: a: 32 of 64 elements are wrong; ... This happens if the warps with even ...
+    """
+
+    @functools.wraps(run)
+    def repeated(*args, **kwargs):
+        from course_pkg import simt  # not visible in the sandbox
+
+        found = run(*args, **kwargs)
+        for parity, which in ORDERS.items():
+            try:
+                with suppress(simt.NoOrder), simt.warps_first(parity):
+                    run(*args, **kwargs)
+            except Failed as error:
+                why = (
+                    f"This happens if the warps with {which} numbers are first: threads use what other threads have "
+                    "not stored yet, or no longer need."
+                )
+                verdict = "The result depends on which warps of a block are first."
+                raise Failed(f"{error} {why}", error.about, verdict) from None
+        return found
+
+    return repeated
