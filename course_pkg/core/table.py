@@ -43,7 +43,7 @@ def html_table(rows: list[dict], caption: str = "") -> str:
 
 
 def _narrow(cell) -> str:
-    """Return a cell as HTML: a number stays on the line of its unit, and a name may go on in the next after a low line."""
+    """Return a cell as HTML: a number and its unit share a line; after a low line, a name may go on in the next."""
     return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", html.escape(str(cell))).replace("_", "_<wbr/>")
 
 

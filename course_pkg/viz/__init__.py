@@ -36,11 +36,11 @@ from course_pkg.viz.widgets import explorer, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
+    "MEMORIES",
     "ActiveSetExplorer",
     "Estimate",
     "Event",
     "Intuition",
-    "MEMORIES",
     "Level",
     "Panel",
     "PermutationExplorer",
