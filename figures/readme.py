@@ -1,4 +1,4 @@
-"""The README's pictures: a strip that moves, and six figures of the lectures for light and for dark pages."""
+"""The README's pictures: a strip that moves, and figures of the lectures for light and for dark pages."""
 
 import html
 import re
@@ -21,6 +21,10 @@ GALLERY = {
     "qp_plane": ("qp_geometry", "08_quadratic_programming"),
 }
 COLUMNS = 2
+ALONE = {
+    "memory_wall": "measured",
+    "rooflines": "measured",
+}  # figures beside the README's text: their scripts
 FOLDER = "docs/pictures"
 
 
@@ -47,27 +51,28 @@ def pages() -> dict[str, str]:
 
 def tables() -> dict[str, str]:
     """Return the README's moving picture and its gallery."""
-    light = {name: f"figures/output/{name}.svg" for name in GALLERY}
+    both = {name: _both(f"figures/output/{name}.svg", name, picture.alt) for name, picture in shown().items()}
     cells = [
-        f'<td width="50%"><a href="lectures/{lecture}.ipynb">{_both(light[name], name, picture.alt)}</a>'
-        f"<br>Lecture {int(lecture[:2])}</td>"
-        for (name, picture), (_, lecture) in zip(shown().items(), GALLERY.values(), strict=True)
+        f'<td width="50%"><a href="lectures/{lecture}.ipynb">{both[name]}</a><br>Lecture {int(lecture[:2])}</td>'
+        for name, (_, lecture) in GALLERY.items()
     ]
     rows = [cells[i : i + COLUMNS] for i in range(0, len(cells), COLUMNS)]
     body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     return {
         "strip": _both(f"{FOLDER}/strip.svg", "strip", strip().alt),
         "gallery": f"<table>\n{body}\n</table>",
+        **{name.replace("_", "-"): both[name] for name in ALONE},
     }
 
 
 def shown() -> dict[str, viz.Picture]:
-    """Return the figures of the gallery."""
+    """Return the figures of the gallery, and those that stand alone."""
     here = Path(__file__).parent
-    return {
-        name: runpy.run_path(str(here / f"{script}.py"))["pictures"]()[name]
-        for name, (script, _) in GALLERY.items()
+    scripts = {name: script for name, (script, _) in GALLERY.items()} | ALONE
+    drawn = {
+        script: runpy.run_path(str(here / f"{script}.py"))["pictures"]() for script in {*scripts.values()}
     }
+    return {name: drawn[script][name] for name, script in scripts.items()}
 
 
 def strip() -> viz.Picture:

@@ -281,14 +281,11 @@ viz.Picture.load(
     "neighbours in plane k come from the cache. Right, its registers in three steps: ahead becomes above, above centre, centre below.",
 )
 
-# %% slideshow={"slide_type": "skip"}
-MEMORIES = [viz.Level(name) for name in ("registers", "L1 and shared", "L2", "memory")]  # lecture 3 has their sizes
-
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A queue in registers
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.here_picture(MEMORIES, "registers")
+viz.here_picture(viz.MEMORIES, "registers")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # ```python
@@ -653,7 +650,7 @@ guess_memory
 # ## What memory reads
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.here_picture(MEMORIES, "L2")
+viz.here_picture(viz.MEMORIES, "L2")
 
 # %% slideshow={"slide_type": "skip"}
 large = np.broadcast_to(np.float64(0), (1024, 1024, 1024))

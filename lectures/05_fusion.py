@@ -572,7 +572,11 @@ guess_digits
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The dot product, on its way to memory
-#
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture(viz.MEMORIES, "registers")
+
+# %% [markdown] slideshow={"slide_type": "-"}
 # The thread that computes $s$ at a point has $p$ and $s$ in registers. It adds $p \cdot s$ to a sum of its own; warps and blocks add up
 # theirs. One number per block is left, and a launch with one block sums those.
 

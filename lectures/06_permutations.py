@@ -682,7 +682,10 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## A random order: the most sectors, the most time
+# ## A random order: most sectors, most time
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture(viz.MEMORIES, "L2")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.relative_bars(

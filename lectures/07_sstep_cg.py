@@ -431,7 +431,10 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## A round's bytes: one kernel, or calls of cuBLAS
+# ## A round's bytes: one kernel, or calls
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture(viz.MEMORIES, "registers")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.Picture.load(

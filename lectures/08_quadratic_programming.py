@@ -943,7 +943,10 @@ bench.Table([solve_row(name, [*SOLVERS]) for name in SOLVED], f"All problems, al
 # > neighbour has grown, so the number of products grows with the number of points; for projected gradients it grows, too.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## Thousands of small problems: a block for each
+# ## Thousands of problems: a block for each
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture(viz.MEMORIES, "registers")
 
 # %% slideshow={"slide_type": "skip"}
 problems, unknowns, iterations = BATCHED

@@ -170,12 +170,15 @@ assert list(first) == [0, 3, 7, 10, 14]
 # %% slideshow={"slide_type": "skip"}
 assert list(owner_of([2, 3, 9], first)) == [0, 1, 2]
 
-
 # %% [markdown] slideshow={"slide_type": "-"}
 # A **[rank](glossary.md#rank)** is a process with a GPU of its own. Nobody holds the whole vector. The planes beside a slab are its **[halo](glossary.md#halo)**.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What travels before a product
+
+# %% slideshow={"slide_type": "-"} tags=["hide-input"]
+viz.here_picture((*viz.MEMORIES, viz.Level("other GPUs")), "other GPUs")
+
 
 # %% slideshow={"slide_type": "-"}
 def multiply(comm, grid):
@@ -756,7 +759,13 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The model, written out.** With the coefficients of the table, P ranks, and B for bytes of the rank with the most points:
 #
-# $$t = \text{byte}\, B_\text{kernels} + \text{sweep} \cdot \text{sweeps} + \text{sums}\,\bigl(\text{reduction} + \lceil \log_2 P \rceil (\text{round} + \text{round\_byte}\, B_\text{sum})\bigr) + \max\bigl(0,\; \text{halo} + \text{halo\_byte}\, B_\text{halo} - \text{byte}\, B_\text{product}\bigr)$$
+# $$
+# \begin{aligned}
+# t = {} & \text{byte}\, B_\text{kernels} + \text{sweep} \cdot \text{sweeps} \\
+# & + \text{sums}\,\bigl(\text{reduction} + \lceil \log_2 P \rceil (\text{round} + \text{round\_byte}\, B_\text{sum})\bigr) \\
+# & + \max\bigl(0,\; \text{halo} + \text{halo\_byte}\, B_\text{halo} - \text{byte}\, B_\text{product}\bigr)
+# \end{aligned}
+# $$
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** The time is linear in seven coefficients. Least squares of relative errors give them with their covariance, so each prediction has an interval. Sweeps and sums cannot be told apart in these measurements:

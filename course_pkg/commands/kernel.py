@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from course_pkg.core.errors import arose_in_the_course, learners_lines
+from course_pkg.core.errors import in_the_course, learners_lines
 
 MOST_LETTERS = 70  # most letters of the line that names a cell
 
@@ -38,9 +38,10 @@ def _in_short(error, shell) -> list[str] | None:
         return None  # it knows what to show
     if type(error) is NameError and (maker := _maker(error.name, shell)):
         return [*learners_lines(error), f"NameError: {maker}"]
-    if arose_in_the_course(error):
-        more = "%tb shows where in the course this arose."
-        return [*learners_lines(error), f"{type(error).__name__}: {error}", more]
+    passed, arose = in_the_course(error)
+    if passed:
+        more = ["%tb shows where in the course this arose."] if arose else []
+        return [*learners_lines(error), f"{type(error).__name__}: {error}", *more]
     return None
 
 

@@ -45,15 +45,21 @@ def learners_lines(error: BaseException) -> list[str]:
     return [f"In {_name_of(f.filename)}, line {f.lineno}:  {f.line}" for f in frames[-MOST_FRAMES:]]
 
 
-def arose_in_the_course(error: BaseException) -> bool:
-    """Tell whether an error passed through a function of this package.
+def in_the_course(error: BaseException) -> tuple[bool, bool]:
+    """Tell whether an error passed through a function of this package, and whether it arose there.
+
+    It did not arise there if this package had called a function of the learner, in which it then arose.
 
     Examples
     --------
-    >>> arose_in_the_course(ValueError("never raised"))
-    False
+    >>> in_the_course(ValueError("never raised"))
+    (False, False)
     """
-    return any(f.filename.startswith(_COURSE) for f in traceback.extract_tb(error.__traceback__))
+    files = [f.filename for f in traceback.extract_tb(error.__traceback__)]
+    passed = any(file.startswith(_COURSE) for file in files)
+    # what NumPy or Python's library raises arose in the function that had called it
+    whose = [file for file in files if file.startswith(_COURSE) or not file.startswith(_NOT_LEARNERS)]
+    return passed, passed and whose[-1].startswith(_COURSE)
 
 
 def _name_of(file: str) -> str:

@@ -4,6 +4,7 @@ import html
 import re
 
 _LETTERS = re.compile(r"[^\W\d_]{3,}")  # a word, not a unit
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|(?:[GMK]i?B|[kMGT]?B|[mµn]?s)\b)")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 
 
@@ -31,9 +32,7 @@ def html_table(rows: list[dict], caption: str = "") -> str:
     body = "".join(
         "<tr>"
         + "".join(
-            f'<th scope="row">{html.escape(str(v))}</th>'
-            if i == 0
-            else f"<td{words[name]}>{html.escape(str(v))}</td>"
+            f'<th scope="row">{_narrow(v)}</th>' if i == 0 else f"<td{words[name]}>{_narrow(v)}</td>"
             for i, (name, v) in enumerate(row.items())
         )
         + "</tr>"
@@ -41,6 +40,11 @@ def html_table(rows: list[dict], caption: str = "") -> str:
     )
     under = f"<caption>{with_code(caption)}</caption>" if caption else ""
     return f'<table class="course-table">{under}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _narrow(cell) -> str:
+    """Return a cell as HTML: a number and its unit share a line; after a low line, a name may go on in the next."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", html.escape(str(cell))).replace("_", "_<wbr/>")
 
 
 def _of_words(cells) -> bool:

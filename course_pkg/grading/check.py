@@ -170,6 +170,9 @@ def using(function, **kernels):
         return function.using(kernels)
 
     def changed(*args, **kwargs):
+        __tracebackhide__ = (
+            True  # in any notebook, an error of the learner's function is shown without this one
+        )
         names = function.__globals__
         before = {name: names[name] for name in kernels}
         names.update({name: _InPlaceOf(before[name], kernel) for name, kernel in kernels.items()})

@@ -137,6 +137,9 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
     >>> [float(value) for value in played.results], played.reductions
     ([2.0, 2.0], [2])
     """
+    __tracebackhide__ = (
+        True  # in any notebook, an error of the learner's function is shown without this function
+    )
     if not _is_ready(function):
         raise Failed(NO_RANK, verdict=NO_RANK)
     apart, elsewhere = _one_apart(function, len(arguments))

@@ -13,7 +13,7 @@ from course_pkg.practice.step import Step, Trial
 from course_pkg.practice.verdict import GOOD, NOT_BEGUN, Verdict
 from course_pkg.simt import KernelProfile
 from course_pkg.viz import Picture
-from course_pkg.viz.style import COMPUTE_TEXT, GAIN_TEXT, MUTED, RULE
+from course_pkg.viz.style import COMPUTE_TEXT, GAIN_TEXT, LINE, MUTED
 
 # decks, and notebooks in the dark theme, have lighter colours for a dark background
 _FAULT = f"var(--compute-text, {COMPUTE_TEXT})"
@@ -21,7 +21,7 @@ _COLOURS = {GOOD: f"var(--gain-text, {GAIN_TEXT})", NOT_BEGUN: f"var(--muted, {M
 _MARKS = {GOOD: "✓", NOT_BEGUN: "…"}
 _FOLD = (
     'style="display:inline-block;vertical-align:top;margin:6px 14px 0 0;max-width:860px;'
-    f'border-left:3px solid {RULE};padding-left:8px"'
+    f'border-left:3px solid {LINE};padding-left:8px"'
 )
 
 
@@ -105,7 +105,7 @@ class Result:
     def _printed(self):
         if not self.printed:
             return ""
-        style = f"max-height:12em;overflow:auto;margin:4px 0;padding:4px 10px;border:1px solid {RULE}"
+        style = f"max-height:12em;overflow:auto;margin:4px 0;padding:4px 10px;border:1px solid {LINE}"
         return f'<pre class="course-printed" style="{style}">{escape(self.printed)}</pre>'
 
     def _hazards(self):
@@ -144,7 +144,7 @@ def counts(step: Step, trial: Trial, profile: KernelProfile) -> tuple[Count, ...
 def _table(rows) -> str:
     if not rows:
         return ""
-    cell = f'style="text-align:right;padding:3px 12px;border-bottom:1px solid {RULE}"'
+    cell = f'style="text-align:right;padding:3px 12px;border-bottom:1px solid {LINE}"'
     head = "".join(f"<th {cell}>{h}</th>" for h in ("counted", "yours", "least possible", "allowed"))
     body = []
     for row in rows:

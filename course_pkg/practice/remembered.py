@@ -11,7 +11,7 @@ from course_pkg.core.files import backup, write
 from course_pkg.paths import learner_dir
 from course_pkg.practice import catalogue
 from course_pkg.practice.step import Step
-from course_pkg.viz.style import GAIN, MUTED, RULE
+from course_pkg.viz.style import GAIN_TEXT, LINE, MUTED
 
 FILE = "practice.json"
 
@@ -99,9 +99,13 @@ class Progress:
     def _list(self, lecture: str) -> str:
         items = []
         for title, state in self.rows(lecture):
-            mark, colour = ("✓", GAIN) if state.startswith("solved") else ("○", MUTED)
+            mark, colour = (
+                ("✓", f"var(--gain-text, {GAIN_TEXT})")
+                if state.startswith("solved")
+                else ("○", f"var(--muted, {MUTED})")
+            )
             items.append(
-                f'<li style="border-bottom:1px solid {RULE};padding:3px 0"><span style="color:{colour}" '
+                f'<li style="border-bottom:1px solid {LINE};padding:3px 0"><span style="color:{colour}" '
                 f'aria-hidden="true">{mark}</span> {escape(title)} '
                 f'<span style="opacity:.75">{escape(state)}</span></li>'
             )

@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import course_pkg
@@ -118,7 +119,10 @@ def _run(nb: "NotebookNode", source: Path, cell_timeout_s: float) -> None:
     )
     name = source.name
     try:
-        client.execute(cleanup_kc=True, env=os.environ | {"COURSE_GUESSES": "none"})  # slides show no guesses
+        # slides and pages show nobody's guesses, and not what somebody has solved on this machine
+        with TemporaryDirectory() as nobody:
+            nothing = {"COURSE_GUESSES": "none", "COURSE_DATA": nobody}
+            client.execute(cleanup_kc=True, env=os.environ | nothing)
     except CellExecutionError as error:
         raise LectureError(_raised(name, current[-1], error.ename, error.evalue)) from error
     except CellTimeoutError as error:

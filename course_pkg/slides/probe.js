@@ -75,6 +75,17 @@
     if (overlap > TOLERANCE) report('overflow', cell, `runs ${Math.round(overlap)} px into what follows`);
   }
 
+  // A small picture beside the heading leaves it its room.
+  for (const here of slide.querySelectorAll('.course-here')) {
+    const box = here.getBoundingClientRect();
+    for (const heading of slide.querySelectorAll('h1, h2, h3')) {
+      const words = document.createRange();
+      words.selectNodeContents(heading);  // the heading's own box is as wide as the slide
+      const line = [...words.getClientRects()].find((b) => b.right + 8 * scale > box.left && b.left < box.right && b.bottom > box.top && b.top < box.bottom);
+      if (line) report('overflow', heading, `runs ${Math.round((line.right - box.left) / scale)} px into the picture beside it`);
+    }
+  }
+
   for (const image of slide.querySelectorAll('.frame img')) {
     const box = image.getBoundingClientRect();
     const alt = (image.getAttribute('alt') ?? '').trim();

@@ -17,7 +17,7 @@ from course_pkg.viz.lanes import Event, Story, lanes_picture, race_picture
 from course_pkg.viz.machines import memory_wall, roofline, rooflines
 from course_pkg.viz.march import march_picture
 from course_pkg.viz.measurements import bars, flops_sweep, samples, t_eff_sweep
-from course_pkg.viz.memories import Level, here_picture, memories_picture
+from course_pkg.viz.memories import MEMORIES, Level, here_picture, memories_picture
 from course_pkg.viz.pairs import on_each, side_by_side
 from course_pkg.viz.passes import passes_picture
 from course_pkg.viz.permutation_explorer import PermutationExplorer
@@ -36,6 +36,7 @@ from course_pkg.viz.widgets import explorer, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
+    "MEMORIES",
     "ActiveSetExplorer",
     "Estimate",
     "Event",

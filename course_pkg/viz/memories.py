@@ -14,6 +14,7 @@ PAD, RING = 11.0, 172.0  # gap between a box and the one inside it; width of a b
 PIPE, MOST_FLOW, LEAST_FLOW = 70.0, 66.0, 2.5  # the length of a pipe, and its widths
 TEXT, SMALL = 16.0, 13.0
 HERE_TALL, HERE_BOX = 56.0, 84.0  # of the small picture
+HERE_STEP, HERE_LEAST = 7.0, 14.0  # gap between its boxes, and the least height of the smallest one
 HERE = "#CFE3F1"  # the fill of the memory that a slide is about
 
 
@@ -42,6 +43,11 @@ class Level:
     facts: tuple[str, ...] = ()
     flow: float = 0.0
     said: str = ""
+
+
+MEMORIES = tuple(
+    Level(name) for name in ("registers", "L1 and shared", "L2", "memory")
+)  # of a GPU, without sizes
 
 
 def memories_picture(levels, *, here=None, note="") -> Picture:
@@ -104,19 +110,20 @@ def here_picture(levels, here) -> Picture:
 
     Examples
     --------
-    >>> here_picture([Level("registers"), Level("L2"), Level("memory")], "L2").alt
-    'You are here: L2, of registers, L2, memory.'
+    >>> here_picture(MEMORIES, "L2").alt
+    'You are here: L2, of registers, L1 and shared, L2, memory.'
     """
     levels = list(levels)
     _check(levels, here)
     chosen = [level.name for level in levels].index(here)
+    step = min(HERE_STEP, (HERE_TALL - HERE_LEAST) / 2 / (len(levels) - 1))
     width = HERE_BOX + 16 + strip.breadth(here, 15, weight="bold")
 
     def plot(figure):
         ax = strip.sheet(figure)
         ax.set(xlim=(0, width), ylim=(0, HERE_TALL))
         for i in range(len(levels) - 1, -1, -1):
-            inset = 7.0 * (len(levels) - 1 - i)
+            inset = step * (len(levels) - 1 - i)
             style = {"facecolor": MEMORY if i == chosen else "white", "edgecolor": MEMORY, "linewidth": 1.8}
             strip.cell(ax, 2 + inset, 2 + inset, HERE_BOX - 2 * inset, HERE_TALL - 4 - 2 * inset, f"here-{i}", radius=4,
                        **style)  # fmt: skip

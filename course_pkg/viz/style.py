@@ -23,6 +23,7 @@ COMPUTE_TEXT, GAIN_TEXT = (
 INK = "#1b1f24"
 MUTED = "#5b6570"
 RULE = "#d9dce1"
+LINE = "rgba(128,128,128,.45)"  # between rows of a page that may be light or dark
 PINK, GOLD = "#C973A2", "#B58400"
 SERIES = (MEMORY, COMPUTE, GAIN, PINK, MEMORY_WRITE, GOLD)
 # The fonts of slides and pages, as in theme/palette.css; figures use the same. Lengths of text are computed with

@@ -99,6 +99,9 @@ html_js_files = [
 ]
 html_favicon = "static/favicon.svg"
 html_copy_source = False
+html_show_search_summary = (
+    False  # it would fetch the pages found, which a browser refuses to a page that is opened as a file
+)
 html_theme_options = {
     f"{theme}_css_variables": {f"color-brand-{use}": colour for use in ("primary", "content", "visited")}
     for theme, colour in {"light": "#0069a5", "dark": "#6cc0ef"}.items()

@@ -69,6 +69,31 @@ def test_another_error_in_the_course_is_short_too(run):
     ]  # fmt: skip
 
 
+def test_an_error_of_a_function_that_the_course_calls_is_the_learner_s(run):
+    for error in ("1 / 0", "np.zeros(-1)"):
+        said = run(
+            "import numpy as np\nfrom course_pkg.grading.ranks import on_each_rank, play\n\n\n"
+            f"@on_each_rank\ndef mine(comm):\n    return {error}\n\n\nplay(mine, [(), ()])"
+        ).splitlines()
+        assert [line.partition(":  ")[2] for line in said[:2]] == ["play(mine, [(), ()])", f"return {error}"]
+        assert len(said) == 3 and said[2].partition(":")[0] in ("ZeroDivisionError", "ValueError"), said
+
+
+@pytest.mark.parametrize(
+    "call", ["play(on_each_rank(lambda comm: f()), [(), ()])", "check.using(f, sin=cos)()"]
+)
+def test_without_the_lab_s_kernel_the_course_is_not_in_a_traceback(call, monkeypatch):
+    shell, shown = InteractiveShell(), []
+    shell.history_manager.enabled = False
+    monkeypatch.setattr(shell, "_showtraceback", lambda kind, error, lines: shown.extend(lines))
+    shell.run_cell(
+        "from math import cos, sin\nfrom course_pkg.grading import check\n"
+        f"from course_pkg.grading.ranks import on_each_rank, play\ndef f():\n    1 / 0\n{call}"
+    )
+    said = "\n".join(shown)
+    assert "ZeroDivisionError" in said and "skipping hidden" in said and ".py" not in said, said
+
+
 def test_a_learner_s_own_error_keeps_its_traceback(run):
     assert "ZeroDivisionError" in (said := run("1 / 0")) and "Traceback" in said
 

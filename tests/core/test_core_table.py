@@ -35,6 +35,15 @@ def test_html_is_escaped():
     assert table.findtext("caption") == "1 < 2"
 
 
+def test_a_number_stays_beside_its_unit_and_a_long_name_may_have_two_lines():
+    page = Table([{"case": "a_long_name", "time": "1.30 ms, 62 %", "of": "3 of 4 GiB"}])._repr_html_()
+    assert "<td>1.30\xa0ms, 62\xa0%</td><td>3 of 4\xa0GiB</td>" in page
+    assert "".join(ElementTree.fromstring(page).itertext()).endswith(
+        "a_long_name1.30\xa0ms, 62\xa0%3 of 4\xa0GiB"
+    )
+    assert "a_<wbr/>long_<wbr/>name" in page
+
+
 def test_a_caption_sets_commands_as_code():
     table = ElementTree.fromstring(Table(ROWS, "Recorded by `course bench cg`.")._repr_html_())
     assert table.findtext("caption/code") == "course bench cg"

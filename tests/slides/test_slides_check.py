@@ -10,6 +10,7 @@ from course_pkg.setup import system
 from course_pkg.slides import SlidesError, browser, build, check_decks, find_chromium
 from course_pkg.slides.assets import copy_assets
 from course_pkg.slides.convert import convert
+from course_pkg.viz import MEMORIES, here_picture
 from course_pkg.viz.style import COMPUTE, INK, MEMORY_WRITE, RULE, pale
 
 TALL = '# %% [markdown] slideshow={"slide_type": "slide"}\n# ## Too much\n#\n' + "".join(
@@ -40,6 +41,13 @@ def page_of(folder, name, *cells):
 def shows(html, source=""):
     output = new_output("display_data", data={"text/html": html})
     return new_code_cell(source, outputs=[output], metadata={"tags": ["hide-input"]})
+
+
+def beside(picture):
+    """Return a cell that shows a picture on the slide of the cell before."""
+    cell = shows(picture._repr_html_())
+    cell.metadata["slideshow"] = {"slide_type": "-"}
+    return cell
 
 
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
@@ -151,13 +159,18 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
                 line_through(INK, extra="paint-order: stroke; stroke: white; stroke-width: 4px"),
             )
         ),
+        *(
+            cell
+            for heading in ("A heading that is so long that it runs into the picture", "A short heading")
+            for cell in (new_markdown_cell(f"## {heading}"), beside(here_picture(MEMORIES, "registers")))
+        ),
     )
     [report] = check_decks([page])
     found = {(problem.slide, problem.kind) for problem in report.problems}
     wanted = {(2, "alt"), (3, "alt"), (4, "overflow"), (5, "overflow"), (6, "mathematics"), (7, "image"),
               (8, "image"), (10, "overflow"), (11, "overflow"), (12, "small"), (13, "small"),
               (15, "small"), (16, "slider"), (17, "slider"), (19, "cut"), (20, "collision"),
-              (22, "contrast"), (24, "contrast"), (25, "overflow"), (26, "line"),
+              (22, "contrast"), (24, "contrast"), (25, "overflow"), (26, "line"), (30, "overflow"),
               (0, "outbound"), (0, "console"), *((n, "heading") for n in range(2, 30))}  # fmt: skip
     assert found == wanted
     assert report.outbound == ["https://example.org/picture.png"]
@@ -170,6 +183,7 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
     assert "“seen” with a contrast of 2.8 in the dark theme: fewer than 4.5" in said
     assert "“seen” with a contrast of 3.9 in the light theme: fewer than 4.5" in said
     assert "“the last value" in said and "px too wide for its box" in said
+    assert said.count("into the picture beside it") == 1
     assert "cuts 8 px of its handle" in said and "has a handle that touches its value" in said
 
 

@@ -19,17 +19,22 @@ def test_runs_once_until_the_source_changes(tmp_path, write_lecture):
     assert nbformat.read(target, as_version=4).cells[0].outputs[0].text != first, "not executed again"
 
 
-def test_slides_show_nobodys_guesses(tmp_path, write_lecture, monkeypatch):
+def test_slides_show_nobodys_guesses_and_nobodys_progress(tmp_path, write_lecture, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "somebody"))
+    (tmp_path / "somebody").mkdir()
+    (tmp_path / "somebody" / "practice.json").write_text('{"guard": "2026-11-23"}', encoding="utf-8")
     monkeypatch.delenv("COURSE_GUESSES", raising=False)
     store = tmp_path / "guesses.json"
     choices = ["a", "b", "c", "d", "e", "f"]
     ask = f"viz.Prediction('09-x', 'Which?', {choices}, store='{store}')"
     body = f"# %%\nfrom course_pkg import viz\nasked = {ask}\nprint(asked.guess, asked.choices)\nasked.reveal('b')\n"
+    body += "\n# %%\nfrom course_pkg.practice import remembered\nprint(remembered.solved())\n"
     source, printed = write_lecture(tmp_path, "01_guess", body), ""
     for seed in (1, 2):
         store.write_text(f'{{"seed": {seed}, "guesses": {{"09-x": {{"guess": "b"}}}}}}', encoding="utf-8")
         before = store.read_bytes()
-        cell = nbformat.read(execute(source, tmp_path / str(seed)), as_version=4).cells[0]
+        cell, solved = nbformat.read(execute(source, tmp_path / str(seed)), as_version=4).cells[:2]
+        assert solved.outputs[0].text == "{}\n"
         assert cell.outputs[0].text == (printed or cell.outputs[0].text)
         printed = cell.outputs[0].text
         assert printed.startswith("None [") and "You said" not in cell.outputs[1].data["text/html"]

@@ -9,6 +9,7 @@ import pytest
 from course_pkg import cuda, simt
 from course_pkg.core import CourseError
 from course_pkg.viz import (
+    MEMORIES,
     Event,
     Level,
     Rule,
@@ -163,6 +164,12 @@ def test_the_small_picture_names_where_you_are():
     picture = here_picture(LEVELS, "L2")
     assert picture.alt == "You are here: L2, of registers, L2, memory."
     assert 'class="course-here"' in picture._repr_html_()
+
+
+def test_the_small_picture_has_room_for_five_memories():
+    picture = here_picture((*MEMORIES, Level("other GPUs")), "other GPUs")
+    heights = [max(ys) - min(ys) for _, ys in (shape(picture.svg, f"here-{i}") for i in range(5))]
+    assert heights == sorted(heights) and heights[0] > 8 and len(set(heights)) == 5
 
 
 @pytest.mark.parametrize(("levels", "here"), [(LEVELS[:1], None), (LEVELS * 2, None), (LEVELS, "disk")])

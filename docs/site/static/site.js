@@ -102,3 +102,12 @@
   }
   show();
 })();
+
+// The page of the search, opened without a question, says where to ask one.
+(() => {
+  const results = document.getElementById('search-results');
+  if (!results || new URLSearchParams(location.search).get('q')) return;
+  const heading = Object.assign(document.createElement('h1'), { textContent: 'Search' });
+  const sentence = Object.assign(document.createElement('p'), { textContent: 'Write a word into the field “Search” of the menu, and press Enter.' });
+  results.append(heading, sentence);
+})();
