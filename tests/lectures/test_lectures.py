@@ -14,6 +14,8 @@ pytestmark = pytest.mark.slow(200)
 LECTURES = sorted((repo_root() / "lectures").glob("[0-9][0-9]_*.py"))
 CELL_LINES = 24  # what a reader takes in at once
 SLIDE_LINES = 16  # what is shown on a slide
+MOST_SLIDES, MOST_PREDICTIONS = 30, 6  # of a talk of 45 minutes
+LEAST_STEPS = 6  # of a laboratory, in which learners write
 
 
 def name(path):
@@ -52,8 +54,11 @@ def test_lecture_has_its_parts(lecture):
     assert "## Onward" in text
     assert None not in kinds, "give every cell a slide_type: slide, fragment, -, skip or notes"
     assert "live" in tags, "one cell measures on a GPU where there is one: bench.live"
+    assert kinds.count("slide") + kinds.count("subslide") <= MOST_SLIDES
+    assert tags.count("predict") <= MOST_PREDICTIONS
     if not lecture.stem.startswith("00"):
         assert tags.count("predict") >= 3
+        assert text.count("practice.check(") >= LEAST_STEPS
         assert "you can" in text and "## Summary" in text and "## Laboratory" in text and "exercises/" in text
 
 
