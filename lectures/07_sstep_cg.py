@@ -47,7 +47,6 @@ import numpy as np
 from IPython.display import Markdown
 
 from course_pkg import bench, viz
-from course_pkg.bench import matching
 from course_pkg.cg.variants import VARIANTS as LECTURE_5
 from course_pkg.core import Library
 from course_pkg.paths import figure
@@ -59,8 +58,6 @@ from course_pkg.sstep.problem import PUBLISHED, Laplacian
 from course_pkg.sstep.stability import studies
 from course_pkg.sstep.suite import OPERATIONS
 from course_pkg.sstep.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as LECTURE_2
-from course_pkg.witness.clocks import NOT_COUNTED
 from course_pkg.witness.every import every_clock
 from course_pkg.witness.iterations import Iterations, bytes_per_point
 from course_pkg.witness.rounds import Rounds
@@ -518,13 +515,16 @@ for on in GPUS:
 # are faster than this copy.
 
 # %% slideshow={"slide_type": "skip"}
+from course_pkg.vector.variants import VARIANTS as LECTURE_2
+from course_pkg.witness.clocks import NOT_COUNTED
+
 clocked = every_clock("sstep")
 names = {f"sstep_{name}_4_{CUBE}": title for name, title in NAMES.items()}
 held = [{"kernel, s = 4": names[row.pop("case")], **row} for row in clocked.rows if row["case"] in names]
 binding = [[of for of in row["binds"].split(", ") if of != NOT_COUNTED] for row in held]
 assert len(held) == 4 and all(len(of) >= 2 and set(of) == {"memory"} for of in binding)
 for on in GPUS:
-    *_, longest = matching(bench.recorded("vector", on.found.device.slug).measurements, LECTURE_2["dot"].by(Library.NUMBA_CUDA))
+    *_, longest = bench.matching(bench.recorded("vector", on.found.device.slug).measurements, LECTURE_2["dot"].by(Library.NUMBA_CUDA))
     assert on.copy.parameters["n"] == CUBE**3 and longest.t_eff_gb_s > 1.05 * on.copy.t_eff_gb_s
 bench.Table(held, f"{CUBE}³ points. {clocked.caption}")
 
@@ -923,6 +923,7 @@ bench.Table(
     f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: those of CG, rounded up to whole rounds. All times but the first: whole solves that the host drives, hardly shorter on 64³. {ORIGIN if TIMED else PENDING}",
 )
 
+
 # %% [markdown] slideshow={"slide_type": "-"}
 # **No method here moves fewer bytes than fused CG: count the bytes, measure the wait.**
 
@@ -948,7 +949,7 @@ def recorded_row(title, variant, s):
 # %% slideshow={"slide_type": "skip"}
 TITLES = {"CG, by operations": PCG, "one sum per iteration": PFCG, "by moments": MOMENTS, "stable": STABLE}
 solves = {
-    title: [m for on in GPUS for m in matching(on.found.measurements, v.by(Library.NUMBA_CUDA), shape=[CUBE] * 3, rtol=1e-6)]
+    title: [m for on in GPUS for m in bench.matching(on.found.measurements, v.by(Library.NUMBA_CUDA), shape=[CUBE] * 3, rtol=1e-6)]
     for title, v in TITLES.items()
 }
 rows = [recorded_row(t, v, s) for t, v in TITLES.items() for s in sorted({m.parameters.get("s", 0) for m in solves[t]})]
