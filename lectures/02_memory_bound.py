@@ -425,11 +425,11 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Which number do we report?** Times scatter: what disturbs a run makes it slower.
+# **Which number do we report?** Times scatter, and three numbers may stand for them.
 #
 # - The **mean** follows every outlier.
 # - The **median** is what you typically get: half of the runs are faster.
-# - The **minimum** is the run that was disturbed least.
+# - The **minimum** is the fastest run, which you may never get again.
 #
 # We report the median with its spread, and keep every sample. Which of the three would you put in a paper, and which one
 # would your competitor put there?
@@ -656,8 +656,8 @@ guess_paradox.reveal(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Six minutes with the three slides before. The wrong prediction is "much higher: it is optimised, so it must use the
-# > memory better". Total throughput says how busy the memory is, not how useful. A program that moves everything twice has
-# > a splendid throughput. CuPy's array statements move 42 passes, 14 times what is needed, at more than four fifths of T_peak.
+# > memory better". Total throughput says how busy the memory is, not how useful: needless bytes
+# > count in it as well. CuPy's array statements move 42 passes, 14 times what is needed, at more than four fifths of T_peak.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Count what *must* move

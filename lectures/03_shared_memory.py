@@ -179,7 +179,7 @@ viz.on_each(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Three clocks
 #
-# No kernel is faster than its bytes from **memory**, its traffic in the caches **L1** and **L2**, or the **issue** of its instructions.
+# A clock is the time that a kernel's bytes from **memory**, its traffic in the caches **L1** or **L2**, or the **issue** of its instructions would take alone.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 ladder(flat=laplacian["flat"], tiled=laplacian["tiled"])

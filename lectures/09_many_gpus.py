@@ -66,7 +66,7 @@ from course_pkg.paths import figure
 from course_pkg.sstep import reference
 from course_pkg.sstep.problem import PUBLISHED
 from course_pkg.witness.iterations import Iterations
-from course_pkg.witness.scaling import Scaling, iteration_s
+from course_pkg.witness.scaling import Scaling, iteration_s, observations
 
 # %% slideshow={"slide_type": "skip"}
 # What is recorded of several GPUs, by GPU. Without a record, the network's numbers are assumed, and each slide says so.
@@ -747,6 +747,10 @@ def small(value):
     """Return seconds, also of a byte."""
     return "0" if value == 0 else f"{value * 1e12:.3g} ps" if value < 1e-9 else format_time(value)
 
+
+# %% slideshow={"slide_type": "skip"}
+fitted_to = [m for m in GPUS[-1].iterations if m.parameters["ranks"] == 1] if FIT else []
+assert all(work.sweeps == work.reductions for work, _ in observations(fitted_to))
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(

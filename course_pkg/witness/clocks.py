@@ -139,7 +139,8 @@ def clocks(counted: dict, t_peak_gb_s: float) -> Clocks:
     counted : dict
         The counters of the launch, as ``course verify traffic`` records them.
     t_peak_gb_s : float
-        The bandwidth of a copy, measured on the same device. Kernels that mostly read exceed it by up to 5 %.
+        The bandwidth of a copy, measured on the same device. Kernels that mostly read, or sweep more bytes than the
+        copy, exceed it: by 13 % at most in what is recorded.
 
     Raises
     ------
