@@ -1176,4 +1176,4 @@ def explored(points, GPUs, method):
     return viz.ranks_picture([panel], KINDS, timeline.HALO, note=MODEL)
 
 
-viz.explorer(explored, points=(64, 250, 1000), GPUs=(2, 16), method=IN_TIME)
+viz.explorer(explored, points=(64, EDGE, BIG), GPUs=(2, 16), method=IN_TIME)
