@@ -314,7 +314,7 @@ viz.Picture.load(
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 said = (
-    f"first call {bench.format_time(pair['first_call'].wrong.median_s)} on an {found.device.name.split()[1]}, "
+    f"first call {bench.format_time(pair['first_call'].wrong.median_s)} on an {short_name(found.device.name)}, "
     f"later calls {bench.format_time(pair['first_call'].right.median_s)}"
     for found, pair in zip(honest, timed, strict=True)
 )
@@ -531,8 +531,8 @@ result = np.empty(16)
 two_threads = simt.profile(shift_racy[2, 8], a, result).hazards[0]
 assert np.array_equal(result, turned) and len(set(two_threads.threads)) == 2
 assert two_threads.line != two_threads.other_line
-said = str(racy).split(": ", 1)[1].split(", but ")[0]
-Markdown(f"A [hazard](glossary.md#hazard): *{said}.*")
+who, whom = two_threads.threads
+Markdown(f"A [hazard](glossary.md#hazard): *{whom} and {who} use {two_threads.array}[{two_threads.index[0]}], in no order.*")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input", "right"]
 racy.pictures[0]
@@ -611,8 +611,10 @@ counted = {
     for name, kernel in {"count[0] += 1": count_large_racy, "cuda.atomic.add": count_large}.items()
 }
 assert [result.good for result in counted.values()] == [False, True]
-said = str(counted["count[0] += 1"]).split(": ", 1)[1].split("; update")[0]
-Markdown(f"With `count[0] += 1`, the interpreter says: *{said}.*")
+race = simt.profile(count_large_racy[2, 32], a, np.zeros(1, int)).hazards[0]
+assert (race.kind, race.array, race.index) == ("race", "count", (0,))
+who, whom = race.threads
+Markdown(f"With `count[0] += 1`, the interpreter finds a race: *{whom} and {who} both change count[0].*")
 
 
 # %% [markdown] slideshow={"slide_type": "-"}

@@ -801,7 +801,10 @@ viz.PermutationExplorer(
 # ## Sector and line, from the V100 to the H200
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-MACHINES = [machine(key) for key in ("v100", "a100-80", "h100-sxm", "h200")]
+MACHINES = {
+    name: machine(key)
+    for name, key in (("V100", "v100"), ("A100", "a100-80"), ("H100", "h100-sxm"), ("H200", "h200"))
+}
 FACTS = {
     "line of L1": lambda m: f"{m.l1_line_bytes} B",
     "sector": lambda m: f"{m.sector_bytes} B",
@@ -811,7 +814,7 @@ FACTS = {
 }
 bench.Table(
     [
-        {"": what, **{m.name.removeprefix("Tesla ").split()[0]: of(m) for m in MACHINES}}
+        {"": what, **{name: of(m) for name, m in MACHINES.items()}}
         for what, of in FACTS.items()
     ],
     "From datasheets and NVIDIA's guides; the L2 of the H200 is what the device reports.",
@@ -828,7 +831,7 @@ bench.Table(
 # %% slideshow={"slide_type": "skip"}
 fetched = on_h200.strided_bytes()
 assert all(round(fetched[k] / (8 * 2**24)) == min(k, 8) for k in fetched)
-assert all(m.l1_line_bytes == 4 * m.sector_bytes == 128 == 32 * 4 == 16 * 8 for m in MACHINES)
+assert all(m.l1_line_bytes == 4 * m.sector_bytes == 128 == 32 * 4 == 16 * 8 for m in MACHINES.values())
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One vector, two precisions
@@ -974,7 +977,7 @@ def split_row(name, edge):
     found = {way: on_h200.splitting(way, name, edge**3) for way in (None, *SPLITTINGS)}
     one = found["entries_together"]
     return {
-        "matrix": f"{MATRICES[name].removesuffix(', 3D')}, {edge}³",
+        "matrix": f"{MATRICES[name]}, {edge}³",
         "single, by rows": f"{found['rows_together'].observed['low_share']:.0%}",
         "by entries": f"{one.observed['low_share']:.0%}",
         "bytes": f"{one.cost.bytes / found[None].cost.bytes:.2f}×",

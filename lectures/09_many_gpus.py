@@ -416,12 +416,12 @@ guess_hidden.reveal(hidden_to, how="By the model", note=f"{BIG}³ points: {big_t
 # %% slideshow={"slide_type": "skip"}
 KINDS = (timeline.PRODUCT, timeline.VECTORS, timeline.BOUNDARY, timeline.HALO_WAIT, timeline.SUM)
 IN_TIME = {"plain CG": ("pcg", None), f"s-step, s = {4}": ("pcg_sstep", 4)}
+LATENCIES_US = {"2 µs": 2, KNOWN: None, "50 µs": 50}
 
 
 def in_time(method, GPUs, latency):
     """Draw four iterations with and without overlap: the first two ranks and the last."""
     name, s = IN_TIME[method]
-    latency_us = None if latency == KNOWN else float(latency.split()[0])
     ranks = sorted({0, 1, GPUs - 1})
     panels = [
         viz.Panel(
@@ -429,7 +429,7 @@ def in_time(method, GPUs, latency):
             {
                 f"rank {rank}": spans
                 for rank, spans in timeline.timeline(
-                    name, CUBE, GPUs, taken(latency_us), s=s, overlap=overlap, shown=ranks
+                    name, CUBE, GPUs, taken(LATENCIES_US[latency]), s=s, overlap=overlap, shown=ranks
                 ).items()
             },
         )
@@ -452,7 +452,7 @@ viz.explorer(
     start={"GPUs": 8, "latency": KNOWN},
     method=IN_TIME,
     GPUs=(2, 8, 32),
-    latency=("2 µs", KNOWN, "50 µs"),
+    latency=LATENCIES_US,
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -864,11 +864,12 @@ SHORT = {
     "pcg_sstep": "stable",
 }
 SHOWN_S = (None, 8)
+FUSED = {v.function_name: v.name for v in LECTURE_5}
 
 
 def forecast(on, name, edge, ranks):
     """Return the seconds of an iteration that follow from a rank's part alone and two sums, if both are recorded."""
-    return on.forecast(name.removeprefix("cg_"), (edge,) * 3, ranks) if name.startswith("cg_") else None
+    return on.forecast(FUSED[name], (edge,) * 3, ranks) if name in FUSED else None
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -923,9 +924,7 @@ def best_told(on):
 # %% slideshow={"slide_type": "skip"}
 def forecast_told(on, edge=EDGE, ranks=2, name="cg_two_kernel"):
     """Return a sentence: how far the forecast is from what was measured, and what overlap hid."""
-    beside, behind = (
-        on.iteration(name.removeprefix("cg_"), (edge,) * 3, ranks, overlap) for overlap in (True, False)
-    )
+    beside, behind = (on.iteration(FUSED[name], (edge,) * 3, ranks, overlap) for overlap in (True, False))
     told = forecast(on, name, edge, ranks)
     if not (told and beside and behind):
         return ""
@@ -933,7 +932,7 @@ def forecast_told(on, edge=EDGE, ranks=2, name="cg_two_kernel"):
     hosted = [
         on.solve(method, edge, 1, s=s)
         for method, s in on.methods(edge, ranks)
-        if not method.startswith("cg_")
+        if method not in FUSED
     ]
     assert 0 < hid < phases_of(behind)[HALO] / 4
     assert abs(off) < 0.1 and all(m.t_eff_gb_s < 0.5 * H200.copy.t_eff_gb_s for m in hosted)
@@ -1190,4 +1189,4 @@ def explored(points, GPUs, method):
     return viz.ranks_picture([panel], KINDS, timeline.HALO, note=MODEL)
 
 
-viz.explorer(explored, points=(64, 250, 1000), GPUs=(2, 16), method=IN_TIME)
+viz.explorer(explored, points=(64, EDGE, BIG), GPUs=(2, 16), method=IN_TIME)

@@ -8,10 +8,11 @@ from scipy.sparse import csr_array
 from course_pkg.core import CourseError
 from course_pkg.core.checks import FLOATS, require_count
 from course_pkg.stencil import reference
+from course_pkg.stencil.problem import LARGE_EDGE, SMALL_EDGE
 
 PUBLISHED = {
-    250: 514,
-    1000: 2101,
+    SMALL_EDGE: 514,
+    LARGE_EDGE: 2101,
 }  # edge of the cube: number of iterations to a relative residual of 1e-6, as the s-step paper publishes it
 
 

@@ -8,6 +8,8 @@ from course_pkg.core import Library, Variant, Variants
 from course_pkg.core.variant import unknown
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
+# a stencil knows its matrix, and is solved without a preconditioner
+COMMON = {"example": {"shape": (8, 16, 32)}, "result": "x0", "known": ("A", "M")}
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ def _method(name, idea, plan, kernels, libraries=(CPU, CUDA)) -> Method:
         arrays=unknown,
         kernels=kernels,
         plan=plan,
+        **COMMON,
     )
 
 
@@ -106,6 +109,7 @@ VARIANTS = Variants(
             "settle_kernel",
         ),
         dtypes=("float64",),
+        **COMMON,
     ),
     _rival("csr", "a stored matrix", cost.with_matrix, scipy="scipy_csr", cupy="cupy_csr"),
     _rival("matrix_free", "CuPy's method with our stencil", unknown, cupy="cupy_matrix_free"),

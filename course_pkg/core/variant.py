@@ -133,6 +133,13 @@ class Variant:
         Numbers that a thread of its Numba CUDA function loads and stores together: 2 for pairs.
     dtypes : tuple of str
         Dtypes of the arrays that its functions accept.
+    example : dict
+        A small size, in the parameters of ``cost``, for which the tests ask the cost. It may hold more than one cost
+        takes, so that a topic can give the same to all its variants.
+    result : str
+        The argument of its functions that becomes the result: what is written, or a solver's first guess.
+    known : tuple of str
+        Arguments of the operation that its functions leave out, such as the matrix of a stencil.
 
     Examples
     --------
@@ -153,6 +160,9 @@ class Variant:
     rivals: dict[Library, str] = field(default_factory=dict, hash=False)
     width: int = 1
     dtypes: tuple[str, ...] = FLOATS
+    example: dict = field(default_factory=dict, hash=False)
+    result: str = "out"
+    known: tuple[str, ...] = ()
 
     @property
     def function_name(self) -> str:
@@ -255,13 +265,14 @@ def unknown(*size, **parameters) -> None:
     """Return None, the cost of an implementation whose bytes have not been counted."""
 
 
-def variant_of(topic: str) -> Callable[..., Variant]:
-    """Return a function that makes variants of a topic: :class:`Variant` with the first argument filled in.
+def variant_of(topic: str, **common) -> Callable[..., Variant]:
+    """Return a function that makes variants of a topic: :class:`Variant` with the topic and what is common filled in.
 
     Examples
     --------
-    >>> make = variant_of("vector")
-    >>> make("copy", "two", "two elements per thread", unknown).function_name
-    'copy_two'
+    >>> make = variant_of("vector", example={"n": 4096})
+    >>> two = make("copy", "two", "two elements per thread", unknown)
+    >>> two.function_name, two.example
+    ('copy_two', {'n': 4096})
     """
-    return partial(Variant, topic)
+    return partial(Variant, topic, **common)

@@ -20,12 +20,13 @@ from course_pkg.distributed.gpu_cg import METHODS as ON_GPUS
 from course_pkg.distributed.launch import share
 from course_pkg.distributed.rivals import jax_sharded
 from course_pkg.sstep.variants import VARIANTS
+from course_pkg.stencil.problem import LARGE_EDGE, SMALL_EDGE
 
 PROGRAM = ("-m", "course_pkg.distributed.gpu_job")
 CUDA = Library.NUMBA_CUDA
 QUICK_EDGE = 64
 LARGE = "deferred_x"  # solved on the large grid, where each solve takes half a minute
-HALO_EDGES = (8, 64, 250, 500, 1000)
+HALO_EDGES = (8, 64, SMALL_EDGE, 500, LARGE_EDGE)
 REDUCED = (1, 9, 81, 289, 4225)
 HALO_EXCHANGE = Implementation("halo_exchange", "", "NCCL")
 JAX_ITERATIONS = 100  # iterations in a call, as in `course bench cg`

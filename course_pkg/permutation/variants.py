@@ -6,7 +6,7 @@ from course_pkg.permutation import cost
 
 COMPILED = (Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY)
 
-_variant = variant_of("permutation")
+_variant = variant_of("permutation", example={"n": 4096, "nnz": 30_000})
 VARIANTS = Variants(
     _variant(
         "permute_vector",

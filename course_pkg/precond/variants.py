@@ -6,7 +6,7 @@ from course_pkg.precond import cost
 EVERYWHERE = (Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY)
 STEP, PRODUCT = ("jacobi_plain_kernel", 4), ("spmv_csr_vector_kernel", 4)
 
-_variant = variant_of("precond")
+_variant = variant_of("precond", example={"n": 4096, "nnz": 30_000})
 VARIANTS = Variants(
     _variant("precondition", "identity", "a copy", cost.identity, EVERYWHERE, kernels=("scale_kernel",)),
     _variant(

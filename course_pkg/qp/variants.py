@@ -5,7 +5,7 @@ from course_pkg.qp import cost
 
 NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 
-_variant = variant_of("qp")
+_variant = variant_of("qp", example={"n": 4096})
 VARIANTS = Variants(
     _variant(
         "update",
@@ -60,6 +60,9 @@ VARIANTS = Variants(
         arrays=cost.split_product_arrays,
         kernels=(("split_product_kernel", "ROWS", "UNROLL"),),
         rivals={Library.OSQP: "osqp_solve", Library.SCIPY: "scipy_nnls", Library.MPAX: "mpax_solve"},
+        result="x0",
     ),
-    _variant("apg", "", "accelerated projected gradients: one product Q x", cost.apg, (NUMPY, CUPY)),
+    _variant(
+        "apg", "", "accelerated projected gradients: one product Q x", cost.apg, (NUMPY, CUPY), result="x0"
+    ),
 )

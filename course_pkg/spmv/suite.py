@@ -10,6 +10,7 @@ from course_pkg.permutation.problem import problem
 from course_pkg.spmv import suite_jacobi
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.variants import VARIANTS
+from course_pkg.stencil.problem import SMALL_EDGE
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
@@ -19,7 +20,7 @@ MATRICES = {  # by device: name and size of each matrix, all with at least a mil
     "cpu": (("poisson_3d", 100), ("tetrahedral", 100), ("power_law", 2**20)),
     "gpu": (
         ("poisson_2d", 4000),
-        ("poisson_3d", 250),
+        ("poisson_3d", SMALL_EDGE),
         ("tetrahedral", 128),
         ("power_law", 2**21),
     ),

@@ -18,11 +18,12 @@ from course_pkg.spmv import gpu_numba as spmv
 from course_pkg.spmv.formats import CsrBalanced, Ell, EllR, SellCSigma
 from course_pkg.spmv.traffic_meshes import add_cases
 from course_pkg.spmv.tuning import CHUNK, ITEMS, LANES, TILE
+from course_pkg.stencil.problem import SMALL_EDGE
 
 large = Cases()
 EDGES = (
     160,
-    250,
+    SMALL_EDGE,
 )  # cubes of 4.1 million rows, 343 MB of values and columns, and of the 15.6 million that are timed
 THREADS, SOME_LANES = spmv.THREADS_PER_BLOCK, 4
 

@@ -7,7 +7,7 @@ from course_pkg.spmv.formats import Csr, CsrBalanced, Ell, EllR, SellCSigma
 NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 EVERYWHERE = (CPU, NUMPY, CUDA, CUPY)
 
-_variant = variant_of("spmv")
+_variant = variant_of("spmv", example={"rows": 64, "columns": 96, "nonzeros": 512})
 VARIANTS = Variants(
     _variant(
         "spmv",
@@ -16,14 +16,16 @@ VARIANTS = Variants(
         cost.csr,
         (CPU, CUPY),
         rivals={Library.SCIPY: "scipy_csr", Library.PYTORCH: "torch_csr"},
+        result="y",
     ),
-    _variant("spmv", "csr_scalar", "one thread per row of CSR", cost.csr),
+    _variant("spmv", "csr_scalar", "one thread per row of CSR", cost.csr, result="y"),
     _variant(
         "spmv",
         "csr_vector",
         "2 to 32 lanes per row of CSR, which read neighbours and add up by shuffles",
         cost.csr,
         kernels=(("spmv_csr_vector_kernel", 32),),
+        result="y",
     ),
     _variant(
         "spmv",
@@ -31,15 +33,19 @@ VARIANTS = Variants(
         "tiles of equally many nonzeros and ends of rows: products in shared memory, then sums by rows",
         cost.csr_balanced,
         kernels=(("spmv_csr_balanced_kernel", "ITEMS"), "add_carries_kernel"),
+        result="y",
     ),
-    _variant("spmv", "ell", "one thread per row of a table that is stored column by column", cost.ell),
-    _variant("spmv", "ellr", "as ell, with row lengths: nobody reads the padding", cost.ellr),
+    _variant(
+        "spmv", "ell", "one thread per row of a table that is stored column by column", cost.ell, result="y"
+    ),
+    _variant("spmv", "ellr", "as ell, with row lengths: nobody reads the padding", cost.ellr, result="y"),
     _variant(
         "spmv",
         "sell",
         "slices of rows of similar length, each a table of its own; several nonzeros asked for at a time",
         cost.sell,
         kernels=(("spmv_sell_kernel", "CHUNK", "UNROLL", True),),
+        result="y",
     ),
     _variant(
         "jacobi",
@@ -74,6 +80,7 @@ VARIANTS = Variants(
         "a kernel copies y64 to x32 and x64",
         swap_cost.swap_naive,
         kernels=(("row_product_kernel", 4), "copy_both_kernel"),
+        result="vectors",
     ),
     _variant(
         "swap",
@@ -81,6 +88,7 @@ VARIANTS = Variants(
         "no x32: the product reads x64 and casts each number",
         swap_cost.swap_cast,
         kernels=(("row_product_kernel", 4, 1),),
+        result="vectors",
     ),
     _variant(
         "swap",
@@ -88,6 +96,7 @@ VARIANTS = Variants(
         "the product writes y32 beside y64; both pairs of pointers are swapped",
         swap_cost.swap_fused,
         kernels=(("swap_product_both_kernel", 4),),
+        result="vectors",
     ),
     _variant(
         "swap",
@@ -95,6 +104,7 @@ VARIANTS = Variants(
         "a kernel copies y64 to x32; x64 and y64 are swapped by their pointers",
         swap_cost.swap_hybrid,
         kernels=(("row_product_kernel", 4), "copy_rounded_kernel"),
+        result="vectors",
     ),
     _variant(
         "splitting",
@@ -102,6 +112,7 @@ VARIANTS = Variants(
         "rows in two precisions, sorted by precision, in one launch",
         splitting_cost.splitting_rows_together,
         kernels=(("splitting_rows_together_kernel", 4),),
+        result="y",
     ),
     _variant(
         "splitting",
@@ -109,6 +120,7 @@ VARIANTS = Variants(
         "rows in two precisions, a launch for each",
         splitting_cost.splitting_rows_apart,
         kernels=(("splitting_rows_kernel", 4),),
+        result="y",
     ),
     _variant(
         "splitting",
@@ -116,6 +128,7 @@ VARIANTS = Variants(
         "a row's float64 and float32 entries, added up in one launch",
         splitting_cost.splitting_entries_together,
         kernels=(("splitting_entries_together_kernel", 4),),
+        result="y",
     ),
     _variant(
         "splitting",
@@ -123,6 +136,7 @@ VARIANTS = Variants(
         "y = A_high x, then y = y + A_low x: two launches",
         splitting_cost.splitting_entries_apart,
         kernels=(("row_product_kernel", 4), ("splitting_add_kernel", 4)),
+        result="y",
     ),
 )
 # the format of the matrix argument, by the name of the function

@@ -12,7 +12,7 @@ GRAM = (
     ("finish_gram_kernel", 5),
 )
 
-_variant = variant_of("sstep")
+_variant = variant_of("sstep", example={"n": 4096, "shape": (8, 16, 32)})
 VARIANTS = Variants(
     _variant("recurrence", "", "a map of three vectors", cost.recurrence, EVERYWHERE),
     _variant(
@@ -66,6 +66,7 @@ VARIANTS = Variants(
         cost.pcg,
         EVERYWHERE,
         kernels=("recurrence_kernel", ("laplacian_recurrence_kernel", 0)),
+        result="x0",
     ),
     _variant(
         "pfcg",
@@ -74,6 +75,7 @@ VARIANTS = Variants(
         cost.pfcg,
         EVERYWHERE,
         kernels=(("laplacian_recurrence_kernel", 0), ("gram_warps_kernel", 1, 0), ("update_block_kernel", 1)),
+        result="x0",
     ),
     _variant(
         "pcg_sstep_moments",
@@ -82,6 +84,7 @@ VARIANTS = Variants(
         cost.pcg_sstep_moments,
         EVERYWHERE,
         kernels=(*FUSED[:2], ("moments_kernel", 4), "finish_kernel", ("update_block_kernel", 4)),
+        result="x0",
     ),
     _variant(
         "pcg_sstep",
@@ -90,6 +93,7 @@ VARIANTS = Variants(
         cost.pcg_sstep,
         EVERYWHERE,
         kernels=(*FUSED, *GRAM, ("project_block_kernel", 4)),
+        result="x0",
     ),
 )
 METHODS = tuple(v for v in VARIANTS if v.operation.startswith(("pcg", "pfcg")))

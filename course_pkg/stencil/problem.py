@@ -7,6 +7,9 @@ import numpy as np
 from course_pkg.core import CourseError
 from course_pkg.core.checks import FLOATS, require_count
 
+# edges of the two cubes of the s-step paper, which suites of several topics measure
+SMALL_EDGE, LARGE_EDGE = 250, 1000
+
 
 @dataclass(frozen=True)
 class HeatProblem:

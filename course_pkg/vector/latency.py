@@ -52,9 +52,18 @@ class Latency:
         """Cycles of a multiprocessor per step."""
         return self.sm_hz and self.seconds * self.sm_hz
 
+    @property
+    def in_ns(self) -> str:
+        """The time per step, for people."""
+        return f"{self.ns:.{0 if self.ns >= 100 else 1}f} ns"
+
+    @property
+    def in_cycles(self) -> str:
+        """The cycles per step, for people; empty if the clock rate is not known."""
+        return "" if self.cycles is None else f"{self.cycles:,.0f} cycles"
+
     def __str__(self):
-        in_cycles = "" if self.cycles is None else f" ({self.cycles:,.0f} cycles)"
-        return f"{self.ns:.{0 if self.ns >= 100 else 1}f} ns{in_cycles}"
+        return self.in_ns + f" ({self.in_cycles})" * bool(self.in_cycles)
 
 
 def latencies(measurements: Iterable[Measurement], what: Implementation = CHASE) -> list[Latency]:

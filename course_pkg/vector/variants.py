@@ -10,7 +10,7 @@ NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, L
 EVERYWHERE = (CPU, NUMPY, CUDA, CUPY)
 in_blocks = partial(cost.reduce_sum_tree, threads_per_block=THREADS_PER_BLOCK)
 
-_variant = variant_of("vector")
+_variant = variant_of("vector", example={"n": 4096, "degree": 3, "stride": 3, "shape": (16, 32)})
 VARIANTS = Variants(
     _variant("copy", "", "one element per thread; on a CPU, an equal share per core", cost.copy, EVERYWHERE),
     _variant("copy", "two", "two elements per thread, one block apart: more bytes in flight", cost.copy),

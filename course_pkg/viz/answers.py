@@ -23,8 +23,8 @@ class Reach:
     name : str
     bytes : float
         Its size; infinite for the largest.
-    said : str
-        Its latency in words; empty if it is not known.
+    latency, cycles : str
+        Its latency, in words: as a time and in cycles. Each is empty if it is not known.
 
     Examples
     --------
@@ -34,7 +34,8 @@ class Reach:
 
     name: str
     bytes: float
-    said: str = ""
+    latency: str = ""
+    cycles: str = ""
 
 
 def answers_picture(
@@ -110,8 +111,11 @@ def _grounds(ax, memories, low, high):
         right = min(memory.bytes, high)
         if i % 2:
             ax.axvspan(left, right, color=HERE, lw=0, zorder=0)
-        latency, _, cycles = memory.said.partition(" (")
-        lines = ((0.94, memory.name, "bold"), (0.86, latency, "normal"), (0.78, cycles.rstrip(")"), "normal"))
+        lines = (
+            (0.94, memory.name, "bold"),
+            (0.86, memory.latency, "normal"),
+            (0.78, memory.cycles, "normal"),
+        )
         for height, words, weight in lines:
             ax.text(
                 (left * right) ** 0.5, height, words, transform=ax.get_xaxis_transform(), ha="center", va="center",
@@ -131,6 +135,10 @@ def _told(answers) -> str:
 
 
 def _named(memories, beside) -> str:
-    said = [f"{memory.name}: {memory.said}" for memory in memories if memory.said]
+    said = [
+        f"{memory.name}: {memory.latency}" + f" ({memory.cycles})" * bool(memory.cycles)
+        for memory in memories
+        if memory.latency
+    ]
     said += [f"{name}: {ns:.0f} ns" for name, (_, ns) in beside.items()]
     return f"{'; '.join(said)}." if said else ""

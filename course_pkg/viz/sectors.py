@@ -108,7 +108,7 @@ def described(access: WarpAccess, memory: Touched) -> str:
     apart = f" with {_gaps(memory)} between them" if memory.gaps.any() else ""
     return (
         f"The 32 lanes of a warp{f', {off} of them off,' if off else ''} above "
-        f"{strip.count(len(memory.sectors), 'sector')} {_caption(memory).split(',')[0]}{apart}: "
+        f"{strip.count(len(memory.sectors), 'sector')} {_lines(memory)}{apart}: "
         f"{memory.used_bytes:,} B are coloured as used, {unused:,} B are grey."
     )
 
@@ -202,8 +202,12 @@ def _breaks(ax, memory, x, scale):
 
 
 def _caption(memory):
-    lines = f"in {strip.count(len(np.unique(memory.lines)), 'cache line')} of {LINE_BYTES} B"
+    lines = _lines(memory)
     return f"{lines}, {_gaps(memory)}" if (memory.gaps > 0).sum() > FEW_BREAKS else lines
+
+
+def _lines(memory):
+    return f"in {strip.count(len(np.unique(memory.lines)), 'cache line')} of {LINE_BYTES} B"
 
 
 def _gaps(memory):

@@ -168,17 +168,15 @@ class Ladder:
 
     def answers(self) -> viz.Picture:
         """Draw the latency of a load over the bytes of the ring that the loads walk through."""
-        gpu, known = (
-            find_machine(self.found.device.name),
-            {name: str(one) for name, one in self.latencies.items()},
-        )
+        gpu = find_machine(self.found.device.name)
+        known = {name: (one.in_ns, one.in_cycles) for name, one in self.latencies.items()}
         sizes = {latency.L1: gpu.shared_kib_per_sm * 2**10, latency.L2: gpu.l2_kib * 2**10}
         return viz.answers_picture(
             [(one.footprint_bytes, one.ns) for one in latency.latencies(self.chains.measurements)]
             if self.chains
             else [],
             [
-                viz.Reach(name, sizes.get(name, float("inf")), known.get(name, ""))
+                viz.Reach(name, sizes.get(name, float("inf")), *known.get(name, ()))
                 for name in (*sizes, latency.MEMORY)
             ],
             beside={

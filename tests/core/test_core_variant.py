@@ -21,30 +21,13 @@ HERE = [  # CuPy's functions cannot be imported without it
     for library in v.libraries
     if library != CUPY
 ]
-SIZES = (  # what tells a size, for one cost or another
-    {"n": 4096},
-    {"n": 4096, "degree": 3},
-    {"n": 4096, "stride": 3},
-    {"n": 4096, "nnz": 30_000},
-    {"shape": (8, 16, 32)},
-    {"shape": (16, 32)},
-    {"shape": (16, 32), "halo": 2},
-    {"rows": 64, "columns": 96, "nonzeros": 512},
-    {"rows": 64, "nonzeros": 512},
-)
-MATRIX = {"A", "M"}  # which kernels of a stencil know by themselves
-OUTPUTS = {"out", "x0", "y", "vectors"}  # one of these is an argument of every launcher
 
 
-def sized(its_cost, **more):
-    """Return the cost of the first size that it takes."""
-    for size in SIZES:
-        try:
-            inspect.signature(its_cost).bind(**size, **more)
-        except TypeError:
-            continue
-        return its_cost(**size, **more)
-    raise AssertionError(f"{its_cost} takes none of {SIZES}")
+def sized(variant, library, **more):
+    """Return a variant's cost for its example: what of it this cost takes."""
+    its_cost = variant.cost_by(library)
+    taken = inspect.signature(its_cost).parameters
+    return its_cost(**{name: size for name, size in variant.example.items() if name in taken}, **more)
 
 
 def test_every_topic_lists_its_variants():
@@ -67,16 +50,17 @@ def test_a_variant_is_a_function_with_the_oracles_arguments(variant, library):
         for name, p in inspect.signature(oracle).parameters.items()
         if p.default is p.empty or p.kind is p.KEYWORD_ONLY or name == "x0"
     ]
-    wanted = [name for name in required if name not in MATRIX or name in taken]
+    wanted = [name for name in required if name not in variant.known]
     assert [name for name in taken if name in wanted] == taken[: len(wanted)] == wanted
+    assert variant.result in taken
 
 
 @pytest.mark.parametrize(("variant", "library"), HERE)
 def test_a_variant_has_a_cost(variant, library):
-    found = sized(variant.cost_by(library))
+    found = sized(variant, library)
     assert isinstance(found, Cost) and found.bytes > 0
     if "float32" in variant.dtypes:
-        assert sized(variant.cost_by(library), dtype="float32").bytes < found.bytes
+        assert sized(variant, library, dtype="float32").bytes < found.bytes
 
 
 def test_few_variants_take_one_precision_alone():
@@ -93,11 +77,12 @@ def test_a_variants_kernels_are_kernels(variant):
 def test_every_launcher_belongs_to_one_variant(topic):
     """What is public in ``gpu_numba``, and takes what an operation works on, is a variant and is listed."""
     room = import_module(f"course_pkg.{topic}.gpu_numba")
+    results = {v.result for v in EVERY}
     found = []
     for name in room.__all__:
         if inspect.isfunction(getattr(room, name)):
             taken = list(inspect.signature(getattr(room, name)).parameters)
-            if taken[0] != "kernel" and OUTPUTS & set(taken):
+            if taken[0] != "kernel" and results & set(taken):
                 found.append(name)
     listed = [v.function_name for v in EVERY if v.topic == topic and CUDA in v.libraries]
     assert sorted(found) == sorted(listed)

@@ -268,9 +268,18 @@ def test_points_that_make_no_pairs_are_refused(variant):
         call.refuses("pairs of points must begin at multiples of 16", **{name: shifted})
 
 
-@pytest.mark.parametrize(
-    "variant", [v for v in VARIANTS if v not in ("laplacian_naive", "diffusion_step_2d")]
-)
+def test_offsets_have_32_or_64_bits():
+    assert {v.offset_bits for v in TAKING_A_BLOCK} == {32, 64}
+
+
+@pytest.mark.parametrize("variant", [v.function_name for v in TAKING_A_BLOCK if v.offset_bits == 64])
+def test_more_than_32_bits_can_count_is_taken(variant, monkeypatch):
+    call = Call(variant)
+    monkeypatch.setattr(checks, "MOST_POINTS", int(np.prod(call.shape)))
+    call()
+
+
+@pytest.mark.parametrize("variant", [v.function_name for v in TAKING_A_BLOCK if v.offset_bits == 32])
 def test_what_32_bits_cannot_count_is_refused(variant, monkeypatch):
     assert checks.MOST_POINTS == 2**32
     call = Call(variant)
