@@ -1113,7 +1113,7 @@ def gain_row(decision, pair):
 # %% slideshow={"slide_type": "skip"}
 DECISIONS = {  # the measurement before a decision, and the one after it
     "number along the mesh": lambda on: [by_order[on.name][order] for order in (RANDOM, AS_IT_COMES)],
-    f"{best_lanes} lanes per row, not 32": lambda on: [swept[on.name][lanes] for lanes in (32, best_lanes)],
+    f"{best_lanes} lane{'s' * (best_lanes > 1)} per row, not 32": lambda on: [swept[on.name][lanes] for lanes in (32, best_lanes)],
     "SELL, not CSR by threads": lambda on: [on.one(kernel, "tetrahedral") for kernel in (SCALAR, SELL)],
     "values in single": lambda on: [on.one(SELL, "tetrahedral", values=v) for v in (None, "float32")],
     "swap fused, not naive": lambda on: [on.swap(way, "tetrahedral") for way in ("naive", "fused")],

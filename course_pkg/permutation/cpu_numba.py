@@ -1,8 +1,9 @@
 """Permutations of vectors and of sparse matrices, compiled by Numba, on all cores: a fair competitor of the GPU.
 
 Arguments and equations are those of ``reference.py``; the result goes to ``out``, in host memory. If an argument does
-not fit, a function raises ``CourseError`` before anything is written. There is one exception: an entry of ``perm`` that
-is out of range is found only during the permutation, because checking ``perm`` first would take longer than permuting.
+not fit, a function raises ``CourseError`` before anything is written. Of vectors this does not hold for what ``perm``
+contains, because checking it first would take longer than permuting: an entry out of range is found only during the
+permutation, and a repeated entry is not found at all. Of matrices, both are found before anything is written.
 """
 
 import numpy as np
@@ -34,6 +35,8 @@ def _gather(perm, x, out):
 def permute_vector(perm, x, out):
     """Compute ``out[i] = x[perm[i]]``; writes in order, reads wherever ``perm`` leads.
 
+    A repeated entry of ``perm`` is not found: its element of x is then written twice, and another is missing.
+
     Examples
     --------
     >>> out = np.empty(3)
@@ -57,6 +60,9 @@ def _scatter(perm, x, out):
 
 def unpermute_vector(perm, x, out):
     """Compute ``out[perm[i]] = x[i]``; reads in order, writes wherever ``perm`` leads.
+
+    A repeated entry of ``perm`` is not found: one of its elements of x is then lost, any of them, and the place in
+    ``out`` that no entry names is not written.
 
     Examples
     --------

@@ -60,6 +60,7 @@ def invert(perm):
     >>> invert(np.array([2, 0, 1]))
     array([1, 2, 0])
     """
+    check_permutation(perm)
     return unpermute_vector(perm, np.arange(len(perm), dtype=perm.dtype))
 
 

@@ -73,14 +73,23 @@ def check_square(Q) -> None:
         )
 
 
-def check_problem(Q, h, x0, xp=np) -> None:
+def check_problem(Q, h, x0, xp=np, *, positive: bool = True) -> None:
     """Check a quadratic program; its arrays are those of ``xp``: of NumPy in host memory, or of CuPy in GPU memory.
+
+    That Q is semidefinite is not proved: only its entries are looked at, by themselves and in pairs. Products with Q
+    must show the rest, if they do.
+
+    Parameters
+    ----------
+    positive : bool
+        False if x0 may hold zeros.
 
     Raises
     ------
     CourseError
-        If Q is not square, not symmetric or not finite, if h or x0 do not fit, if x0 is not positive everywhere, or if
-        the update would divide by zero. The message names the first wrong entry.
+        If Q is not square, not symmetric or not finite, if its diagonal or two of its rows and columns show that it is
+        not positive semidefinite, if h or x0 do not fit, if x0 is not positive everywhere, or if the update would
+        divide by zero. The message names the first wrong entry.
 
     Examples
     --------
@@ -101,7 +110,8 @@ def check_problem(Q, h, x0, xp=np) -> None:
     for name, a in arrays.items():
         _check_finite(a, name, xp)
     _check_symmetric(Q, xp)
-    if x0 is not None:
+    _check_pairs(Q, xp)
+    if positive and x0 is not None:
         check_start(float(x0.min()), int(x0.argmin()))
     check_denominators(*(_on_host(a) for a in (xp.maximum(Q, 0).sum(axis=1), h)))
 
@@ -183,4 +193,31 @@ def _check_symmetric(Q, xp) -> None:
             raise CourseError(
                 f"Q is not symmetric: Q[{i}, {j}] = {float(Q[i, j])} but Q[{j}, {i}] = {float(Q[j, i])}; "
                 "use (Q + Q.T) / 2."
+            )
+
+
+def _check_pairs(Q, xp) -> None:
+    """Raise if a negative entry of the diagonal, or ``Q_ij² > Q_ii Q_jj``, shows that Q is not positive semidefinite.
+
+    The diagonal is first raised by the rounding of a product such as AᵀA. There are n² comparisons, in one sweep.
+    """
+    n, rounding = Q.shape[0], 64 * np.finfo(Q.dtype).eps * float(xp.abs(Q).max())
+    raised = xp.diagonal(Q) + Q.dtype.type(rounding)
+    if float(raised.min()) < 0:
+        i = int((raised < 0).argmax())
+        raise CourseError(
+            f"Q is not positive semidefinite: Q[{i}, {i}] = {float(Q[i, i])} is negative; "
+            "check the sign of Q, or add to its diagonal."
+        )
+    most = xp.sqrt(raised)  # roots, because a product may overflow
+    for begin in range(0, n, 256):  # by parts, so that no second matrix is needed
+        rows = slice(begin, begin + 256)
+        wrong = xp.abs(Q[rows]) > most[rows, None] * most
+        if bool(wrong.any()):
+            i, j = (int(k) for k in np.unravel_index(int(wrong.argmax()), wrong.shape))
+            i, j = min(i + begin, j), max(i + begin, j)
+            raise CourseError(
+                f"Q is not positive semidefinite: Q[{i}, {j}] = {float(Q[i, j])}, and its square is larger than "
+                f"Q[{i}, {i}] · Q[{j}, {j}] = {float(Q[i, i])} · {float(Q[j, j])}; check the sign of Q, or add to its "
+                "diagonal."
             )

@@ -127,7 +127,7 @@ def apg(Q, h, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> S
     >>> found.status.name, found.x.round(6)
     ('CONVERGED', array([0.5, 0. ]))
     """
-    check_problem(Q, h, None, cp)
+    check_problem(Q, h, x0, cp, positive=False)
     check_stops(rtol, atol)
     check_options(maxiter)
     start = starting_guess(Q, h, cp) if x0 is None else x0.copy()

@@ -60,8 +60,8 @@ def obstacle_1d(size: int = 200) -> QuadraticProblem:
     """Return a string that is stretched over an arc: x is its height above the arc, and 0 where they touch.
 
     Q = (-1, 2, -1)/d², d = 1/(n+1), is an M-matrix: no entry beside the diagonal is positive. So Q⁺ is its diagonal.
-    The arc is ψ(s) = 0.01 - 2(s - ½)², and the string's ends are at height 0, so that it touches only the top: only
-    1 % of x is 0. From a small start, multiplicative updates set many more x_i to 0, and these stay 0.
+    The arc is ψ(s) = 0.01 - 2(s - ½)², and the string's ends are at height 0, so that it touches only the top: of
+    200 unknowns, 2 % are 0. From a small start, multiplicative updates set many more x_i to 0, and these stay 0.
 
     Examples
     --------

@@ -197,7 +197,9 @@ def pqp(
     Parameters
     ----------
     Q : ndarray, shape (n, n)
-        Symmetric and positive semidefinite; host memory.
+        Symmetric and positive semidefinite; host memory. A negative entry of the diagonal, and a pair of rows with
+        ``Q_ij² > Q_ii Q_jj``, are errors. The rest of what makes Q indefinite is not looked for: it is found only if
+        a product with Q shows it, or if the method does not converge.
     h, x0 : ndarray, shape (n,)
         x0 is positive everywhere; :func:`starting_guess` when it is left out.
     rtol, atol : float
@@ -243,7 +245,8 @@ def pqp(
 def apg(Q, h, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:
     """Minimise ``½ xᵀQx + hᵀx`` over x ≥ 0 by accelerated projected gradients, with restarts: the honest rival.
 
-    Arguments and result are those of :func:`pqp`; x0 may hold zeros. An iteration is one product with Q.
+    Arguments and result are those of :func:`pqp`, and so are the errors, but x0 may hold zeros, and what is negative
+    in it counts as 0. An iteration is one product with Q.
 
     Source: A. Beck and M. Teboulle, A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sciences 2,
     2009; restarts: B. O'Donoghue and E. Candès, Adaptive restart for accelerated gradient schemes, Found. Comput. Math.
@@ -255,7 +258,7 @@ def apg(Q, h, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> S
     >>> found.status.name, found.x.round(6)
     ('CONVERGED', array([0.5, 0. ]))
     """
-    check_problem(Q, h, None)
+    check_problem(Q, h, x0, positive=False)
     check_stops(rtol, atol)
     check_options(maxiter)
     start = starting_guess(Q, h) if x0 is None else x0.copy()

@@ -153,3 +153,8 @@ def test_numbers_that_make_no_sense_are_refused(draw):
     ):
         with pytest.raises(CourseError, match=message):
             call()
+
+
+def test_the_inverse_of_a_list_is_refused_by_name():
+    with pytest.raises(CourseError, match="perm is a list, not an array"):
+        p.invert([1, 0])

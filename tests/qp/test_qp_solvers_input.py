@@ -6,10 +6,15 @@ from test_qp_solvers import on_gpu
 
 from course_pkg.core import CourseError, Status
 from course_pkg.qp import cpu_numba, gpu_numba, reference
-from course_pkg.qp.problem import problem
+from course_pkg.qp.checks import check_problem
+from course_pkg.qp.problem import PROBLEMS, problem
 from course_pkg.qp.solver import READMIT_EVERY
 
 # ---- bad input
+
+
+def serial(Q, h):
+    return reference.serial(Q, h, np.ones(len(h)), 1)
 
 
 def good():
@@ -45,6 +50,30 @@ def test_bad_input_is_named(solver, change, message):
         solver(arguments.pop("Q"), arguments.pop("h"), arguments.pop("x0"), **arguments)
 
 
+@pytest.mark.parametrize(
+    ("x0", "message"),
+    [
+        (np.ones(3), "x0 has 3 elements, but Q has 2 rows"),
+        (np.ones((2, 1)), r"x0 has 2 dimension\(s\), expected 1"),
+        (np.array([1.0, np.nan]), r"x0\[1\] is nan: every entry must be a finite number"),
+        (np.ones(2, np.float32), "x0 has dtype float32 but Q has float64"),
+        ([1.0, 1.0], "x0 is a list"),
+    ],
+)
+@pytest.mark.parametrize("solver", [reference.pqp, reference.apg])
+def test_a_wrong_start_is_named(solver, x0, message):
+    with pytest.raises(CourseError, match=message):
+        solver(*good()[:2], x0)
+
+
+def test_projected_gradients_may_start_at_zeros():
+    Q, h, _ = good()
+    for x0 in (np.zeros(2), np.array([0.0, 3.0])):
+        found = reference.apg(Q, h, x0)
+        assert found.converged
+        np.testing.assert_allclose(found.x, [0.5, 0], atol=1e-6)
+
+
 def test_a_matrix_may_be_unsymmetric_by_rounding():
     A = np.random.default_rng(0).standard_normal((50, 20)) * 1e5
     Q = A.T @ A
@@ -52,12 +81,61 @@ def test_a_matrix_may_be_unsymmetric_by_rounding():
     assert reference.pqp(Q, -A.T @ np.ones(50)).converged
 
 
+def apart(i, j, value):
+    Q = 2 * np.eye(600)
+    Q[i, j] = Q[j, i] = value
+    return Q
+
+
+@pytest.mark.parametrize(
+    ("Q", "message"),
+    [
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), r"Q\[0, 1\] = 2.0, and its square is larger than Q\[0, 0\] · Q\[1, 1\]"),
+        (np.array([[1.0, -2.0], [-2.0, 1.0]]), r"Q\[0, 1\] = -2.0, .* = 1.0 · 1.0; check the sign of Q, or add to"),
+        (np.array([[0.0, 1.0], [1.0, 5.0]]), r"Q\[0, 1\] = 1.0, .* = 0.0 · 5.0"),
+        (apart(300, 599, 2.001), r"Q\[300, 599\] = 2.001"),
+        (apart(599, 3, -2.001), r"Q\[3, 599\] = -2.001"),
+        (np.full((2, 2), 1e200) + np.diag([0, -1e199]), r"Q\[0, 1\] = 1e\+200"),
+        (np.diag([1.0, -1.0]), r"Q\[1, 1\] = -1.0 is negative; check the sign of Q, or add to its diagonal"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("solver", [reference.pqp, cpu_numba.pqp, on_gpu, reference.apg, serial])
+def test_two_rows_that_show_an_indefinite_matrix_are_named(solver, Q, message):
+    with pytest.raises(CourseError, match="Q is not positive semidefinite: " + message):
+        solver(Q, -np.ones(len(Q)))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "A",
+    [
+        np.ones((1, 5)),
+        np.array([[1e-9, 1.0, 3e7]]),
+        np.array([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0]]),
+        np.random.default_rng(1).standard_normal((3, 300)),
+    ],
+    ids=["ones", "far apart", "a row of zeros", "of rank 3"],
+)
+def test_a_semidefinite_matrix_is_none_of_them(A, dtype):
+    A = A.astype(dtype)
+    check_problem(A.T @ A, np.ones(A.shape[1], dtype), None)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_our_problems_are_none_of_them(name, dtype):
+    p = problem(name).astype(dtype)
+    check_problem(p.Q, p.h, None)
+
+
 @pytest.mark.parametrize("accelerate", [True, False])
 def test_an_indefinite_matrix_is_a_result_that_says_so(accelerate):
-    found = reference.pqp(np.array([[1.0, -2.0], [-2.0, 1.0]]), -np.ones(2), accelerate=accelerate)
+    """Each pair of its rows could belong to a semidefinite matrix."""
+    Q = 1.9 * np.eye(3) - 0.9
+    found = reference.pqp(Q, -np.ones(3), accelerate=accelerate)
     assert found.status is Status.INDEFINITE and not found.converged
     assert "not positive semidefinite" in found.reason and "-" in found.reason
-    diagonal = reference.pqp(np.diag([-1.0, 1.0]), np.ones(2), accelerate=accelerate)
+    diagonal = reference.pqp(np.diag([-1e-300, 1.0]), np.ones(2), accelerate=accelerate)
     assert diagonal.status is Status.INDEFINITE and "diagonal is negative" in diagonal.reason
 
 
