@@ -122,18 +122,18 @@ def run_split(Q):
     return profile, {"global_load.sectors": n * n / 4, "global_store.sectors": 2 * n * n / 4 + n}
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split", "points": 1} course={"steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split", "points": 1} course={"steps": 12000}
 # Only the values are tested, for 32 unknowns.
 with check.explained(split_kernel, "Q", "Q_plus", "Q_minus", "shift"):
     profile, needed = run_split(random_problem(32)[0])
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}, "steps": 12000}
 # The traffic: Q is loaded once, by neighbours, and each result is stored once, by neighbours.
 with check.explained(split_kernel, "Q", "Q_plus", "Q_minus", "shift"):
     profile, needed = run_split(random_problem(4 * int(check.rng().integers(16, 26)))[0])
     check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split_hidden", "points": 1} course={"limits": {"global_load.thread_accesses": 1.0, "global_store.thread_accesses": 1.0}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_split_hidden", "points": 1} course={"limits": {"global_load.thread_accesses": 1.0, "global_store.thread_accesses": 1.0}, "steps": 12000}
 # Hidden tests: numbers of unknowns that do not fill a warp or a block, a Q without negative entries; no hazards.
 ### BEGIN HIDDEN TESTS
 for n, negative in ((1, 0.5), (int(check.rng().integers(33, 63)), 0.9), (9, 0.0)):
@@ -206,19 +206,19 @@ def run_update_two(n, zeros=0.0):
     return profile, {"global_load.sectors": (n * n + blocks * 2 * n + 5 * n) / 4, "global_store.sectors": 2 * n / 4}
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two", "points": 1} course={"steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two", "points": 1} course={"steps": 12000}
 # Only the values are tested: 64 unknowns, one block, one tile.
 with check.explained(update_two_kernel, "Q", "h", "shift", "x", "new"):
     check.in_each_order(run_update_two)(64)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05}, "steps": 12000}
 # The traffic, for several tiles: Q is loaded once, by neighbours, and x once for each block.
 with check.explained(update_two_kernel, "Q", "h", "shift", "x", "new"):
     profile, needed = run_update_two(4 * int(check.rng().choice((30, 31, 33, 34, 35))))  # the last block is never full
     check.at_most(profile, limits, compulsory=needed)
     check.in_each_order(run_update_two)(64)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_hidden", "points": 1} course={"steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_update_two_hidden", "points": 1} course={"steps": 12000}
 # Hidden tests: numbers of unknowns that do not fill the last block, zeros in x; no hazards; inputs must not change.
 ### BEGIN HIDDEN TESTS
 for n, zeros in ((1, 0.0), (int(check.rng().integers(65, 90)), 0.4), (31, 0.0)):
@@ -390,19 +390,19 @@ def run_safe(n, zeros):
     return profile, {"global_load.sectors": rows * n / 4 + warps * n + 4 * n / 4, "global_store.sectors": n / 4}
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe", "points": 1} course={"steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe", "points": 1} course={"steps": 12000}
 # Only the values are tested: 128 unknowns, half of them 0.
 with check.explained(safe_kernel, "Q", "h", "shift", "step", "x", "new"):
     profile, needed = run_safe(128, 0.5)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 2.0}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 2.0}, "steps": 12000}
 # The traffic, for different shares of zeros: no entry of Q is loaded that is multiplied by a zero.
 with check.explained(safe_kernel, "Q", "h", "shift", "step", "x", "new"):
     for zeros in (0.4, 0.8):
         profile, needed = run_safe(4 * int(check.rng().integers(24, 33)), zeros)
         check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe_hidden", "points": 1} course={"steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_safe_hidden", "points": 1} course={"steps": 12000}
 # Hidden tests: numbers of unknowns that do not fill the last block, no zeros, nothing but zeros; no hazards; inputs must not change.
 ### BEGIN HIDDEN TESTS
 for n, zeros in ((1, 0.0), (int(check.rng().integers(129, 160)), 0.7), (37, 0.0), (50, 1.1)):
@@ -624,13 +624,13 @@ def run_batch(problems, n, iterations):
     }
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_batch", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05, "shared_load.wavefronts": 1.05, "shared_store.wavefronts": 1.05}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_batch", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05, "shared_load.wavefronts": 1.05, "shared_store.wavefronts": 1.05}, "steps": 12000}
 # The values and the wavefronts, for problems of 32 unknowns; no hazards.
 with check.explained(batch_kernel, "Q", "h", "x", "new"):
     profile, needed = run_batch(int(check.rng().integers(2, 5)), 32, 2)
     check.at_most(profile, limits, compulsory=needed)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_batch_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05, "shared_load.wavefronts": 1.05, "shared_store.wavefronts": 1.05}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_batch_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.05, "global_store.sectors": 1.05, "shared_load.wavefronts": 1.05, "shared_store.wavefronts": 1.05}, "steps": 12000}
 # Hidden tests: other numbers of iterations and unknowns, with the same limits; one unknown alone; inputs must not change.
 ### BEGIN HIDDEN TESTS
 for n, iterations in ((32, 1), (20, 2), (24, 3)):
@@ -732,14 +732,14 @@ def run_any_way(n, many):
     return profile, {"global_load.sectors": (many * many + 3 * many) / 4, "global_store.sectors": many + warps}
 
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}, "steps": 12000}
 # The values and the traffic: of 600 unknowns, 128 are not 0; no hazards.
 with check.explained(any_way_kernel, "x", "new", "F"):
     profile, needed = run_any_way(600, 128)
     check.at_most(profile, limits, compulsory=needed)
     check.in_each_order(run_any_way)(40, 20)
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.0}, "steps": 12000}
 # Hidden tests: other numbers of unknowns that are not 0, more than one block of them, with the same limits; no hazards; x must not change.
 ### BEGIN HIDDEN TESTS
 for least in (55, 70):
@@ -748,7 +748,7 @@ for least in (55, 70):
 check.in_each_order(run_any_way)(50, 30)
 ### END HIDDEN TESTS
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_few_hidden", "points": 1} course={"limits": {"global_load.sectors": 3.0, "global_store.sectors": 2.0}, "steps": 8000}
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_any_way_few_hidden", "points": 1} course={"limits": {"global_load.sectors": 3.0, "global_store.sectors": 2.0}, "steps": 12000}
 # Hidden tests: few unknowns that are not 0, one alone, and all of them; traffic up to three times the bound and 16 sectors more.
 ### BEGIN HIDDEN TESTS
 for n, many in ((50, 1), (40, int(check.rng().integers(5, 12))), (int(check.rng().integers(30, 60)), None)):
