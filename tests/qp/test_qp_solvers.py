@@ -80,7 +80,6 @@ def test_scipys_nnls_gives_the_same_answer(name):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_osqp_gives_the_same_answer(name):
-    pytest.importorskip("osqp", reason="OSQP is not installed: pip install osqp")
     p = problem(name, SMALL[name])
     rival = rivals.osqp_solve(p.Q, p.h)
     rival.call(1e-7)
@@ -89,7 +88,6 @@ def test_osqp_gives_the_same_answer(name):
 
 
 def test_osqp_gives_up_at_its_limit(monkeypatch):
-    pytest.importorskip("osqp", reason="OSQP is not installed: pip install osqp")
     monkeypatch.setattr(rivals, "LIMIT_S", 1e-3)
     p = problem("svm_breast_cancer", 300)
     rival = rivals.osqp_solve(p.Q, p.h)
