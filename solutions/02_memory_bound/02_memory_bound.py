@@ -25,7 +25,7 @@
 # | part | what | points |
 # |---|---|---|
 # | 1 | a window in a field | 2 |
-# | 2 | a triad with one stream backwards | 3 |
+# | 2 | a triad with one array backwards | 3 |
 # | 3 | count the bytes of a wave | 4 |
 # | 4 | heat around a pipe, in one kernel | 3 |
 # | 5 | T_eff from a log | 2 |
@@ -93,7 +93,7 @@ for dtype, piece in (("float32", 32), ("half", 64), ("f8", 128)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 2: a triad with one stream backwards (3 points)
+# ## Part 2: a triad with one array backwards (3 points)
 #
 # Write a CUDA kernel that computes each element of `out` once, from arrays of $n$ elements:
 #
