@@ -1105,8 +1105,8 @@ viz.intuition("02")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 2**, `exercises/02_memory_bound`, 20 points: a window in a field, a triad, A_eff of a wave, heat around a pipe,
-#   T_eff from a log, what is left to gain, a slow kernel to repair, an open task.
+# - **Exercise 2**, `exercises/02_memory_bound`, 20 points: a window in a field, a triad with one array backwards, A_eff of a wave,
+#   heat around a pipe, T_eff from a log, what is left to gain, a slow kernel to repair, an open task.
 # - **Next**: lectures 3 and 4 take the naive Laplacian from less than half of an H200's T_peak towards the bound.
 # - **Read**: McCalpin on STREAM, Wulf and McKee on the memory wall, Williams and others on the roofline, Räss and others on T_eff. The notebook has
 #   the full references.

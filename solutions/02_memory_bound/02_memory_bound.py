@@ -25,7 +25,7 @@
 # | part | what | points |
 # |---|---|---|
 # | 1 | a window in a field | 2 |
-# | 2 | a triad kernel | 3 |
+# | 2 | a triad with one array backwards | 3 |
 # | 3 | count the bytes of a wave | 4 |
 # | 4 | heat around a pipe, in one kernel | 3 |
 # | 5 | T_eff from a log | 2 |
@@ -93,10 +93,17 @@ for dtype, piece in (("float32", 32), ("half", 64), ("f8", 128)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 2: a triad kernel (3 points)
+# ## Part 2: a triad with one array backwards (3 points)
 #
-# Write a CUDA kernel that computes `out[i] = a[i] + s * b[i]` for each element, once. The kernel is launched with at least as
-# many threads as there are elements, and usually with more. A thread that has no element must do nothing.
+# Write a CUDA kernel that computes each element of `out` once, from arrays of $n$ elements:
+#
+# $$ \text{out}_i = a_{n-1-i} + s\, b_i $$
+#
+# So `a` is read from its end to its beginning. Before you run the tests, decide what that costs: how many sectors of `a` does a warp ask for in this
+# order, and how many in the usual one?
+#
+# The kernel is launched with at least as many threads as there are elements, and usually with more. A thread that has no element must do nothing.
+# As in exercise 1, the tests take a negative index for a mistake: count from the start.
 #
 # `cuda.grid(1)` is the index of the thread in the whole grid. If a thread reads or writes beyond the end of an array, the
 # SIMT interpreter stops and names the line, the array, the index, the thread and its block.
@@ -106,8 +113,9 @@ for dtype, piece in (("float32", 32), ("half", 64), ("f8", 128)):
 def triad_kernel(a, b, s, out):
     ### BEGIN SOLUTION
     i = cuda.grid(1)
-    if i < out.size:
-        out[i] = a[i] + s * b[i]
+    n = out.size
+    if i < n:
+        out[i] = a[n - 1 - i] + s * b[i]
     ### END SOLUTION
 
 
@@ -126,14 +134,14 @@ def run_triad(n, threads_per_block, dtype="float64", s=3.0):
 # 100 elements, 4 blocks of 32 threads: 28 threads have no element.
 with check.explained(triad_kernel, "a", "b", "out"):
     a, b, found = run_triad(n=100, threads_per_block=32)
-    check.close(found, a + 3.0 * b, "out", atol=1e-14)
+    check.close(found, np.flip(a) + 3.0 * b, "out", atol=1e-14)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_triad_traffic", "points": 1} course={"limits": {"global_load.sectors": 1.15, "global_store.sectors": 1.15, "flops.total": 1.0}}
-# The traffic in sectors of 32 bytes, and 2 flops per element; no hazards.
+# The traffic in sectors of 32 bytes, and 2 flops per element; no hazards. All arrays begin and end with a whole sector.
 with check.explained(triad_kernel, "a", "b", "out"):
     n = 128 * int(check.rng().integers(6, 12))
     a, b, out = check.rng().uniform(-1, 1, (3, n))
-    expected = a + 3.0 * b
+    expected = np.flip(a) + 3.0 * b
     profile = simt.profile(triad_kernel[n // 128, 128], a, b, 3.0, out)
     check.no_hazards(profile)
     check.close(out, expected, "out", atol=1e-14)
@@ -146,9 +154,9 @@ with check.explained(triad_kernel, "a", "b", "out"):
 some = int(check.rng().integers(34, 63))
 for n, threads in ((1, 32), (33, 32), (some, 64), (3 * some, 128)):
     a, b, found = run_triad(n, threads, s=-0.5)
-    check.close(found, a - 0.5 * b, "out, in double precision", atol=1e-14)
+    check.close(found, np.flip(a) - 0.5 * b, "out, in double precision", atol=1e-14)
 a, b, found = run_triad(some + 64, 32, dtype="float32", s=2.0)
-check.close(found, a + np.float32(2) * b, "out, in single precision", rtol=1e-6, atol=1e-6)
+check.close(found, np.flip(a) + np.float32(2) * b, "out, in single precision", rtol=1e-6, atol=1e-6)
 ### END HIDDEN TESTS
 
 # %% [markdown]

@@ -20,8 +20,8 @@ KERNELS = {
     "test_values": ("    out[0] = found[0]", "found"),
     "checks": ("    check.close = 3", "Line 3, `check.close = 3`: "),
     "out_of_bounds": (
-        "    i = cuda.grid(1)\n    out[i] = a[i] + s * b[i]",
-        "Line 4, `out[i] = a[i] + s * b[i]`: ",
+        "    i = cuda.grid(1)\n    out[i] = a[a.size - 1 - i] + s * b[i]",
+        "Line 4, `out[i] = a[a.size - 1 - i] + s * b[i]`: ",
     ),
     "negative": ("    out[-101 - cuda.grid(1)] = 1", "Line 3, `out[-101 - cuda.grid(1)] = 1`: "),
     "no_parameters": ("    pass", "nan"),
@@ -42,12 +42,12 @@ def test_a_kernel_that_is_no_triad_gets_nothing_and_says_why(name):
 
 def test_races_cost_points_though_the_result_looks_right():
     race = KERNEL + (
-        "    i = cuda.grid(1)\n    if i < out.size:\n        out[i] = a[i] + s * b[i]\n"
-        "        out[0] = a[0] + s * b[0]\n"
+        "    i = cuda.grid(1)\n    if i < out.size:\n        out[i] = a[a.size - 1 - i] + s * b[i]\n"
+        "        out[0] = a[a.size - 1] + s * b[0]\n"
     )
     report = s.grade(s.submission({"triad": race}), part="triad")
     assert "test_triad_traffic" in s.lost(report)
-    assert "Line 6, `out[0] = a[0] + s * b[0]`: " in s.said(report)["test_triad_traffic"]
+    assert "Line 6, `out[0] = a[a.size - 1] + s * b[0]`: " in s.said(report)["test_triad_traffic"]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_races_cost_points_though_the_result_looks_right():
         "import math\nONE = 1\nPAIR = (2, 3)\n"
         + RIGHT.replace("cuda.grid(1)", "cuda.grid(ONE) + PAIR[0] - 2 + int(math.floor(0.5))"),
         "@cuda.jit(device=True)\ndef fused(x, s, y):\n    return x + s * y\n\n"
-        + RIGHT.replace("a[i] + s * b[i]", "fused(a[i], s, b[i])"),
+        + RIGHT.replace("a[a.size - 1 - i] + s * b[i]", "fused(a[a.size - 1 - i], s, b[i])"),
         "%matplotlib inline\n" + RIGHT + "\n!ls\n",
         RIGHT.replace("triad_kernel(", "triad_kernel(").replace("i <", "i+0 <") + "\nprint(triad_kernel)",
         KERNEL + "    pass\n\n" + RIGHT,
