@@ -531,8 +531,7 @@ result = np.empty(16)
 two_threads = simt.profile(shift_racy[2, 8], a, result).hazards[0]
 assert np.array_equal(result, turned) and len(set(two_threads.threads)) == 2
 assert two_threads.line != two_threads.other_line
-who, whom = two_threads.threads
-Markdown(f"A [hazard](glossary.md#hazard): *{whom} and {who} use {two_threads.array}[{two_threads.index[0]}], in no order.*")
+Markdown(f"A [hazard](glossary.md#hazard): *{two_threads.event}.*")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input", "right"]
 racy.pictures[0]
@@ -613,8 +612,7 @@ counted = {
 assert [result.good for result in counted.values()] == [False, True]
 race = simt.profile(count_large_racy[2, 32], a, np.zeros(1, int)).hazards[0]
 assert (race.kind, race.array, race.index) == ("race", "count", (0,))
-who, whom = race.threads
-Markdown(f"With `count[0] += 1`, the interpreter finds a race: *{whom} and {who} both change count[0].*")
+Markdown(f"With `count[0] += 1`, the interpreter finds a race: *{race.event}.*")
 
 
 # %% [markdown] slideshow={"slide_type": "-"}

@@ -556,12 +556,9 @@ for s in range(1, 6):
 #
 # At the end of a round, the new block is made in place of the fresh one, and x and r advance. Here s is 4:
 #
-# $$
-# \begin{aligned}
-# P_j &= Q_j + \sum_i \beta_{i,j}\,\tilde P_i, & A P_j &= A Q_j + \sum_i \beta_{i,j}\,A \tilde P_i, \\
-# x &\mathrel{+}= \sum_j \alpha_j P_j, & r &\mathrel{-}= \sum_j \alpha_j\,A P_j.
-# \end{aligned}
-# $$
+# $$ P_j = Q_j + \sum_i \beta_{i,j}\,\tilde P_i, \qquad A P_j = A Q_j + \sum_i \beta_{i,j}\,A \tilde P_i, $$
+#
+# $$ x \mathrel{+}= \sum_j \alpha_j P_j, \qquad r \mathrel{-}= \sum_j \alpha_j\,A P_j. $$
 #
 # Write `update_kernel(beta, alpha, old, fresh, x, r)`. The blocks `old` and `fresh` have 8 rows and n columns, `beta` is 4 × 4, `alpha` has 4 numbers. The kernel overwrites `fresh` with the new block, and
 # x and r. It is launched in blocks of 128 threads, with at least one thread per point. The rest is up to you.
