@@ -26,6 +26,7 @@ from course_pkg.core import CourseError
 from course_pkg.core.access import WARP
 from course_pkg.distributed.halo import slab_plan
 from course_pkg.distributed.links import Link
+from course_pkg.distributed.mailboxes import alpha_of_all_kernel, beta_of_all_kernel
 from course_pkg.distributed.partition import Slab
 
 ADVANCES = [advance_kernel(terms) for terms in range(3)]
@@ -154,14 +155,28 @@ class RankWorkspace(Workspace):
         self.add_up_all(stream)
 
     def make_alpha(self, blocks: int, stream) -> None:
-        """Queue the sum of all partial sums over all ranks, and the kernel that computes alpha from it."""
-        self._add_up(blocks, stream)
-        self._alpha(stream)
+        """Queue the sum of all partial sums over all ranks, and alpha: one kernel if that can send and wait."""
+        if self.link.mailbox:
+            self._in_one(alpha_of_all_kernel, blocks, stream, self.state)
+        elif self.link.comm.ranks == 1:
+            super().make_alpha(blocks, stream)
+        else:
+            self._add_up(blocks, stream)
+            self._alpha(stream)
 
     def make_beta(self, blocks: int, stream) -> None:
-        """Queue the sum of all partial sums over all ranks, and the kernel that computes beta from it."""
-        self._add_up(blocks, stream)
-        self._beta(stream)
+        """As :meth:`make_alpha`, for beta."""
+        if self.link.mailbox:
+            self._in_one(beta_of_all_kernel, blocks, stream, self.state, self.history)
+        elif self.link.comm.ranks == 1:
+            super().make_beta(blocks, stream)
+        else:
+            self._add_up(blocks, stream)
+            self._beta(stream)
+
+    def _in_one(self, kernel, blocks, stream, *scalars) -> None:
+        kernel[1, THREADS_FINISH, stream](self.partial, np.int32(blocks), *scalars, *self.link.mailbox)
+        self.link.join(stream)  # after the sum: its number travels while planes do
 
     def scalars(self, stream) -> None:
         """Launch only the kernels that compute alpha and beta from the sums over all ranks."""

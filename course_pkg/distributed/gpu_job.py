@@ -17,13 +17,13 @@ from course_pkg.cg.demands import NEVER
 from course_pkg.cg.gpu_numba.methods import _advance, _search
 from course_pkg.core import CourseError, Library
 from course_pkg.device.graphs import captured
+from course_pkg.distributed.direct import open_link
 from course_pkg.distributed.gpu_cg import RankSolver
 from course_pkg.distributed.gpu_fields import RankWorkspace
 from course_pkg.distributed.gpu_room import DeviceSlab
 from course_pkg.distributed.halo import slab_plan
 from course_pkg.distributed.job import run_tasks
 from course_pkg.distributed.links import Link
-from course_pkg.distributed.nccl import open_nccl
 from course_pkg.distributed.partition import Slab
 from course_pkg.distributed.phases import ALLREDUCE, HALO, NAMES, PRODUCT, SCALARS, SUMS, UPDATES, Phases
 from course_pkg.sstep.variants import VARIANTS
@@ -31,10 +31,10 @@ from course_pkg.sstep.variants import VARIANTS
 REPEATED = 20  # launches of a phase in a graph
 
 
-def iterate(link: Link, grid, method: str, overlap: bool, calls: int, samples: int) -> dict:
+def iterate(link: Link, grid, method: str, overlap: bool, calls: int, samples: int, by: str = "") -> dict:
     """Time iterations in the middle of a solve: each sample repeats a graph of two of them ``calls`` times.
 
-    If the phases do not overlap, each phase is timed as well.
+    If the phases do not overlap, each phase is timed as well. With ``by="nccl"``, messages and sums go by NCCL.
 
     Examples
     --------
@@ -44,6 +44,7 @@ def iterate(link: Link, grid, method: str, overlap: bool, calls: int, samples: i
     >>> Serial(2).run(run)[0]["iterations"]
     2
     """
+    link = _chosen(link, by)
     solver = RankSolver(method, _ones(link, grid), grid, link, overlap=overlap, rtol=NEVER)
     two = solver.graph()
     found = _timed(link, two, calls, samples)
@@ -53,7 +54,7 @@ def iterate(link: Link, grid, method: str, overlap: bool, calls: int, samples: i
     return {**found, "iterations": 2, **({} if overlap else {"phases": phases(solver, samples)})}
 
 
-def solve(link: Link, grid, method: str, rtol: float, samples: int) -> dict:
+def solve(link: Link, grid, method: str, rtol: float, samples: int, by: str = "") -> dict:
     """Time solves by a method of ``cg`` from b = 1 to a confirmed x; making the graph is part of the time.
 
     Examples
@@ -63,6 +64,7 @@ def solve(link: Link, grid, method: str, rtol: float, samples: int) -> dict:
     >>> Serial(2).run(lambda comm: solve(Staged(comm), (6, 4, 4), "two_kernel", 1e-6, 1))[0]["iterations"]
     9
     """
+    link = _chosen(link, by)
     runs, b = [], _ones(link, grid)
     for _ in range(samples):
         solver = RankSolver(method, b, grid, link, rtol=rtol)
@@ -85,7 +87,7 @@ def solve(link: Link, grid, method: str, rtol: float, samples: int) -> dict:
     }
 
 
-def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: int) -> dict:
+def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: int, by: str = "") -> dict:
     """Time solves by a method of ``sstep`` after one warm-up solve, and then the phases of one more solve.
 
     To time phases, the host waits for the GPU at the end of each. So they add up to more than the time of a solve.
@@ -97,6 +99,7 @@ def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: i
     >>> Serial(2).run(lambda comm: passes(Staged(comm), (6, 4, 4), "pcg", {}, 1e-6, 1))[0]["iterations"]
     9
     """
+    link = _chosen(link, by)
     A, b = DeviceSlab(grid, link), _ones(link, grid)
     function, runs = VARIANTS[method].function(Library.NUMBA_CUDA), []
     for _ in range(samples + 1):
@@ -164,7 +167,7 @@ class _Alone:
     make_beta = make_alpha
 
 
-def halo(link: Link, grid, samples: int) -> dict:
+def halo(link: Link, grid, samples: int, by: str = "") -> dict:
     """Time exchanges of the planes of a grid while nothing is computed.
 
     Examples
@@ -174,6 +177,7 @@ def halo(link: Link, grid, samples: int) -> dict:
     >>> Serial(2).run(lambda comm: halo(Staged(comm), (4, 3, 3), 1))[0]["bytes"]
     72
     """
+    link = _chosen(link, by)
     slab = Slab(tuple(grid), link.comm.rank, link.comm.ranks)
     plan = slab_plan(slab)
     outer, come = ([(peer, cuda.to_device(np.ones(slab.plane))) for peer, _ in plan.sends] for _ in range(2))
@@ -186,7 +190,7 @@ def halo(link: Link, grid, samples: int) -> dict:
     return {**_in_graph(link, once, samples), "bytes": int(most)}
 
 
-def allreduce(link: Link, numbers: int, samples: int) -> dict:
+def allreduce(link: Link, numbers: int, samples: int, by: str = "") -> dict:
     """Time sums over all ranks.
 
     Examples
@@ -196,8 +200,13 @@ def allreduce(link: Link, numbers: int, samples: int) -> dict:
     >>> len(Serial(2).run(lambda comm: allreduce(Staged(comm), 3, 2))[0]["samples_s"])
     2
     """
-    values = cuda.to_device(np.zeros(numbers))
+    link, values = _chosen(link, by), cuda.to_device(np.zeros(numbers))
     return _in_graph(link, lambda stream: link.add(values, stream), samples)
+
+
+def _chosen(link, by):
+    """Return the link of the same GPUs by NCCL if that is asked for, else the link itself."""
+    return getattr(link, "nccl", link) if by == "nccl" else link
 
 
 def _ones(link, grid):
@@ -240,4 +249,4 @@ def _timed(link, once, calls, samples) -> dict:
 TASKS = {f.__name__: f for f in (iterate, solve, passes, halo, allreduce)}
 
 if __name__ == "__main__":
-    sys.exit(run_tasks(sys.argv[1:], TASKS, open_nccl))
+    sys.exit(run_tasks(sys.argv[1:], TASKS, open_link))

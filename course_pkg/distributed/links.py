@@ -1,7 +1,8 @@
 """Communication between GPUs: messages and sums that are queued on a stream like kernels.
 
 ``Staged`` passes them through host memory, by any communicator. It needs nothing but MPI, also runs in the interpreter,
-and makes the host wait. ``nccl.py`` sends directly from one GPU to another.
+and makes the host wait. ``nccl.py`` sends directly from one GPU to another; in ``direct.py``, kernels write into the
+memory of other GPUs.
 """
 
 from abc import ABC, abstractmethod
@@ -22,6 +23,8 @@ class Link(ABC):
         Communicator of the same ranks, for arrays in host memory.
     captures : bool
         True if a CUDA graph can hold the queued messages and sums, because the host never has to wait for them.
+    mailbox : tuple or None
+        If kernels can add up over all GPUs themselves, their last arguments (``mailboxes.py``).
 
     Examples
     --------
@@ -36,6 +39,7 @@ class Link(ABC):
 
     comm: Communicator
     captures: bool
+    mailbox: tuple | None = None
 
     @abstractmethod
     def start(self, sends: Sequence[tuple], receives: Sequence[tuple], stream) -> None:

@@ -169,6 +169,7 @@ def summary(measurements, among=()) -> list[dict]:
 def alone(m: Measurement, measurements) -> Measurement | None:
     """Return the same solve on one rank: of the whole grid for strong scaling, of one rank's part for weak scaling."""
     sought = {**m.parameters, "ranks": 1, "scaling": "strong"}
+    sought.pop("link", None)  # a single rank has none
     if m.parameters["scaling"] == "weak":
         sought["shape"] = [m.parameters["shape"][0] // m.parameters["ranks"], *m.parameters["shape"][1:]]
     if "overlap" in sought:

@@ -3,9 +3,13 @@
 For the methods of ``cg``, these are iterations in the middle of a solve, and whole solves, also on a large grid. The
 iterations are measured with the halo exchange during the sweep and after it. On one GPU, they are also measured on a
 grid of the size that each of two GPUs has. For the methods of ``sstep``, only whole solves are measured.
+
+Messages go by NCCL. Where GPUs can write into each other's memory, what ``cg`` does is measured with that, too: such
+measurements have the parameter ``link``.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -14,7 +18,7 @@ from course_pkg import cuda
 from course_pkg.bench import Measurement, gpu, measure, progress
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import VARIANTS as FUSED
-from course_pkg.core import CourseError, Implementation, Library
+from course_pkg.core import CourseError, Library
 from course_pkg.distributed import suite
 from course_pkg.distributed.gpu_cg import METHODS as ON_GPUS
 from course_pkg.distributed.launch import share
@@ -28,9 +32,9 @@ QUICK_EDGE = 64
 LARGE = "deferred_x"  # solved on the large grid, where each solve takes half a minute
 HALO_EDGES = (8, 64, SMALL_EDGE, 500, LARGE_EDGE)
 REDUCED = (1, 9, 81, 289, 4225)
-HALO_EXCHANGE = Implementation("halo_exchange", "", "NCCL")
+NCCL, DIRECT = "nccl", "direct"
+LIBRARIES = {NCCL: "NCCL", DIRECT: "peer memory"}
 JAX_ITERATIONS = 100  # iterations in a call, as in `course bench cg`
-ALLREDUCE = Implementation("allreduce", "", "NCCL")
 
 
 def run(*, quick: bool) -> Iterator[Measurement]:
@@ -46,47 +50,58 @@ def run(*, quick: bool) -> Iterator[Measurement]:
             step(f"JAX, {ranks} GPUs")
             yield from _by_jax(ranks, (QUICK_EDGE if quick else min(PUBLISHED),) * 3)
             step(f"{ranks} GPUs" if ranks > 1 else "1 GPU")
-            for task, parameters, result in suite.results(
-                PROGRAM, list(tasks_of(ranks, quick)), ranks, threads
-            ):
+            tasks = list(tasks_of(ranks, quick, links_between(ranks)))
+            for task, parameters, result in suite.results(PROGRAM, tasks, ranks, threads):
                 yield measurement(task, parameters, result)
 
 
-def tasks_of(ranks: int, quick: bool) -> Iterator[tuple[dict, dict]]:
+def links_between(gpus: int) -> tuple[str, ...]:
+    """Return the links by which the first GPUs of this host can be connected."""
+    from cupy.cuda import runtime
+
+    pairs = [(a, b) for a in range(gpus) for b in range(gpus) if a != b]
+    direct = pairs and all(runtime.deviceCanAccessPeer(a, b) for a, b in pairs)
+    return (NCCL, DIRECT) if direct else (NCCL,)
+
+
+def tasks_of(ranks: int, quick: bool, links=(NCCL, DIRECT)) -> Iterator[tuple[dict, dict]]:
     """Yield what the ranks have to do, with the parameters of each measurement."""
+    samples = 3 if quick else 10
+    for by in links if ranks > 1 else links[:1]:
+        yield from _by_link(ranks, quick, by, samples)
+        if ranks > 1:
+            yield from _messages(ranks, quick, by, samples)
+
+
+def _by_link(ranks, quick, by, samples) -> Iterator[tuple[dict, dict]]:
     small, large = (QUICK_EDGE,) * 2 if quick else tuple(PUBLISHED)
-    samples, plane = 3 if quick else 10, (small, small)
-    grids = (
-        {"strong": (small, *plane), "weak": (small * ranks, *plane)}
-        if ranks > 1
-        else {"strong": (small, *plane)}
-    )
+    plane, overlaps = (small, small), (True, False) if ranks > 1 else (True,)
+    grids = {"strong": (small, *plane)} | ({"weak": (small * ranks, *plane)} if ranks > 1 else {})
     parts = [(small // 2, *plane), (small * 2, *plane)] if ranks == 1 else []
     for scaling, grid in [*grids.items(), *(("part", part) for part in parts)]:
         for method in ON_GPUS:
-            for overlap in (True, False) if ranks > 1 else (True,):
-                yield _iterations(ranks, scaling, grid, method, overlap, 50, samples)
+            for overlap in overlaps:
+                yield _iterations(ranks, scaling, grid, method, overlap, 50, samples, by)
             if scaling == "strong":
-                yield _solve(ranks, scaling, grid, method, 3)
-        for method, options in suite.METHODS if scaling != "part" else ():
+                yield _solve(ranks, scaling, grid, method, 3, by)
+        for method, options in suite.METHODS if scaling != "part" and by == NCCL else ():
             task = {"task": "passes", "grid": grid, "method": method, "options": options, "rtol": suite.RTOL}
-            yield {**task, "samples": 3}, {**_of(ranks, scaling, grid), "rtol": suite.RTOL, **options}
+            its = {**_of(ranks, scaling, grid, by), "rtol": suite.RTOL, **options}
+            yield {**task, "samples": 3, "by": by}, its
     if not quick:
         grid = (large,) * 3
-        for overlap in (True, False) if ranks > 1 else (True,):
-            yield _iterations(ranks, "strong", grid, LARGE, overlap, 5, 3)
-        yield _solve(ranks, "strong", grid, LARGE, 1)
-    if ranks > 1:
-        for edge in HALO_EDGES[:2] if quick else HALO_EDGES:
-            yield (
-                {"task": "halo", "grid": (3 * ranks, edge, edge), "samples": samples},
-                {"ranks": ranks, "n": edge**2},
-            )
-        for numbers in REDUCED:
-            yield (
-                {"task": "allreduce", "numbers": numbers, "samples": samples},
-                {"ranks": ranks, "n": numbers},
-            )
+        for overlap in overlaps:
+            yield _iterations(ranks, "strong", grid, LARGE, overlap, 5, 3, by)
+        yield _solve(ranks, "strong", grid, LARGE, 1, by)
+
+
+def _messages(ranks, quick, by, samples) -> Iterator[tuple[dict, dict]]:
+    also = {"ranks": ranks, **_link(by)}
+    for edge in HALO_EDGES[:2] if quick else HALO_EDGES:
+        task = {"task": "halo", "grid": (3 * ranks, edge, edge), "samples": samples, "by": by}
+        yield task, {**also, "n": edge**2}
+    for numbers in REDUCED:
+        yield {"task": "allreduce", "numbers": numbers, "samples": samples, "by": by}, {**also, "n": numbers}
 
 
 def _by_jax(ranks, grid) -> Iterator[Measurement]:
@@ -108,11 +123,15 @@ def _by_jax(ranks, grid) -> Iterator[Measurement]:
     )
 
 
-def _of(ranks, scaling, grid) -> dict:
-    return {"shape": list(grid), "dtype": "float64", "ranks": ranks, "scaling": scaling}
+def _link(by) -> dict:
+    return {} if by == NCCL else {"link": by}
 
 
-def _iterations(ranks, scaling, grid, method, overlap, calls, samples) -> tuple[dict, dict]:
+def _of(ranks, scaling, grid, by=NCCL) -> dict:
+    return {"shape": list(grid), "dtype": "float64", "ranks": ranks, "scaling": scaling, **_link(by)}
+
+
+def _iterations(ranks, scaling, grid, method, overlap, calls, samples, by) -> tuple[dict, dict]:
     task = {
         "task": "iterate",
         "grid": grid,
@@ -120,20 +139,23 @@ def _iterations(ranks, scaling, grid, method, overlap, calls, samples) -> tuple[
         "overlap": overlap,
         "calls": calls,
         "samples": samples,
+        "by": by,
     }
-    return task, {**_of(ranks, scaling, grid), "iterations": 2, "overlap": overlap}
+    return task, {**_of(ranks, scaling, grid, by), "iterations": 2, "overlap": overlap}
 
 
-def _solve(ranks, scaling, grid, method, samples) -> tuple[dict, dict]:
-    task = {"task": "solve", "grid": grid, "method": method, "rtol": suite.RTOL, "samples": samples}
-    return task, {**_of(ranks, scaling, grid), "rtol": suite.RTOL}
+def _solve(ranks, scaling, grid, method, samples, by) -> tuple[dict, dict]:
+    task = {"task": "solve", "grid": grid, "method": method, "rtol": suite.RTOL, "samples": samples, "by": by}
+    return task, {**_of(ranks, scaling, grid, by), "rtol": suite.RTOL}
 
 
 def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
     """Return the measurement of a task from what rank 0 printed."""
-    what = {"halo": HALO_EXCHANGE, "allreduce": ALLREDUCE}.get(task["task"])
+    message = {"halo": suite.HALO_EXCHANGE, "allreduce": suite.ALLREDUCE}.get(task["task"])
     cost, footprint = None, 0
-    if what is None:
+    if message:
+        what = replace(message, library=LIBRARIES[task["by"]])
+    else:
         grid, fused = task["grid"], task["task"] != "passes"
         variant = FUSED[f"cg_{task['method']}"] if fused else VARIANTS[task["method"]]
         each = variant.cost(tuple(grid)) if fused else variant.cost(prod(grid), **task["options"])

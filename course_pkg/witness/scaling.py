@@ -32,14 +32,29 @@ class Scaling(OnDevice):
     ----------
     found : Recorded
         The device's measurements of that topic.
+    link : str or None
+        What connects GPUs: ``"direct"`` is their memory, None is NCCL; on a CPU, None is MPI.
     """
+
+    def __init__(self, found, link: str | None = None):
+        super().__init__(found)
+        self.link = link
+
+    @cached_property
+    def rows(self) -> list[Measurement]:
+        """The measurements by this link, and those of a single rank."""
+        return [
+            m
+            for m in self.found.measurements
+            if m.parameters.get("link") == self.link or m.parameters["ranks"] == 1
+        ]
 
     @cached_property
     def solves(self) -> list[Measurement]:
         """All recorded solves and graphs of iterations, by methods that the model knows, with overlap."""
         return [
             m
-            for m in self.found.measurements
+            for m in self.rows
             if name_of(m) in NAMES
             and m.parameters.get("scaling") in (STRONG, WEAK)
             and m.parameters.get("overlap", True)
@@ -100,25 +115,21 @@ class Scaling(OnDevice):
     def messages(self, ranks: int) -> list[tuple[float, float]]:
         """Return the bytes and seconds of each halo exchange between this number of ranks, the smallest first."""
         found = [
-            m
-            for m in self.found.measurements
-            if m.operation == HALO_EXCHANGE.operation and m.parameters["ranks"] == ranks
+            m for m in self.rows if m.operation == HALO_EXCHANGE.operation and m.parameters["ranks"] == ranks
         ]
         return sorted((float(m.observed["bytes"]), m.median_s) for m in found)
 
     def sums(self, ranks: int) -> list[tuple[int, float]]:
         """Return for each sum over this number of ranks how many numbers it sums, and its seconds; fewest first."""
         found = [
-            m
-            for m in self.found.measurements
-            if m.operation == ALLREDUCE.operation and m.parameters["ranks"] == ranks
+            m for m in self.rows if m.operation == ALLREDUCE.operation and m.parameters["ranks"] == ranks
         ]
         return sorted((m.parameters["n"], m.median_s) for m in found)
 
     @cached_property
     def iterations(self) -> list[Measurement]:
         """Recorded iterations of the methods of ``cg`` on GPUs, in the middle of a solve."""
-        return [m for m in self.found.measurements if "overlap" in m.parameters]
+        return [m for m in self.rows if "overlap" in m.parameters]
 
     def iteration(self, variant: str, shape, ranks: int, overlap=True) -> Measurement | None:
         """Return recorded iterations of a method of ``cg``; on one rank, ``shape`` may also be a part of a grid."""
@@ -147,7 +158,7 @@ class Scaling(OnDevice):
         """
         alone = [m for m in self.iterations if m.parameters["ranks"] == 1]
         apart = [m for m in self.iterations if phases_of(m)]
-        talks = [m for m in self.found.measurements if "scaling" not in m.parameters]
+        talks = [m for m in self.rows if "scaling" not in m.parameters]
         try:
             if not alone or not apart:
                 return model.fit(observations([*self.solves, *talks]))

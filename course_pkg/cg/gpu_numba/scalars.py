@@ -61,11 +61,10 @@ def sum_of(partial, blocks):
     return block_total(total)
 
 
-@cuda.jit
-def alpha_kernel(partial, blocks, state):
-    """Steps 3 and 4: ``pAp = <p, s>`` and ``alpha = delta / pAp``; stop if pAp is not a positive finite number."""
-    p_A_p = sum_of(partial, blocks)
-    if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
+@cuda.jit(device=True)
+def set_alpha(p_A_p, state):
+    """Steps 3 and 4, by one thread: ``alpha = delta / pAp``; stop if pAp is not a positive finite number."""
+    if state[STOPPED] == RUNNING:
         state[P_A_P] = p_A_p
         state[ALPHA_OLD] = state[ALPHA]
         if 0.0 < p_A_p < np.inf:
@@ -74,14 +73,13 @@ def alpha_kernel(partial, blocks, state):
             state[STOPPED] = BROKEN
 
 
-@cuda.jit
-def beta_kernel(partial, blocks, state, history):
-    """As alpha_kernel, but for step 8 and beta of step 9. It also ends the iteration, and decides whether to stop.
+@cuda.jit(device=True)
+def set_beta(delta, state, history):
+    """Step 8 and beta of step 9, by one thread. It also ends the iteration, and decides whether to stop.
 
     ``history`` keeps delta of the latest iterations; delta of iteration k is at ``k % history.size``.
     """
-    delta = sum_of(partial, blocks)
-    if cuda.threadIdx.x == 0 and state[STOPPED] == RUNNING:
+    if state[STOPPED] == RUNNING:
         state[BETA] = delta / state[DELTA]
         state[DELTA] = delta
         iteration = int(state[ITERATION]) + 1
@@ -91,6 +89,22 @@ def beta_kernel(partial, blocks, state, history):
             state[STOPPED] = CONVERGED
         elif iteration >= state[MAXITER]:
             state[STOPPED] = LIMIT
+
+
+@cuda.jit
+def alpha_kernel(partial, blocks, state):
+    """Add up the parts of ``pAp = <p, s>``, and compute alpha."""
+    p_A_p = sum_of(partial, blocks)
+    if cuda.threadIdx.x == 0:
+        set_alpha(p_A_p, state)
+
+
+@cuda.jit
+def beta_kernel(partial, blocks, state, history):
+    """Add up the parts of ``delta = <r, r>``, compute beta, and end the iteration."""
+    delta = sum_of(partial, blocks)
+    if cuda.threadIdx.x == 0:
+        set_beta(delta, state, history)
 
 
 @cuda.jit

@@ -1,0 +1,132 @@
+"""Kernels by which a GPU writes into the memory of others: numbers to all of them for a sum, planes to a neighbour.
+
+A message of NCCL is a kernel of its own on both sides, of about 10 µs. Where a GPU can write to another one's memory,
+the kernel that adds up this GPU's parts also sends the sum, and waits for the others' in its own memory.
+
+*A number needs no flag.* A place for a number holds NaN while it is empty. The sender writes one number; who waits reads
+its own place until it is a number, and empties it. Numbers alternate between two places. A place is written again only
+after its last number has been taken: for the number between them was sent after that.
+
+*Planes need flags*, one for each block of threads. A block of the sender writes its part, lets that become visible
+(``threadfence_system``), and then writes the number of the message into its flag. The same block of the receiver waits for
+it, copies the part, and answers. There are two windows; a block writes into a window once the message before the last
+has been answered.
+
+Every wait ends after ``POLLS`` looks. Then the sum is NaN, and the host, which waits with a limit of its own, names the
+rank that does not answer.
+
+Kernels:
+    add_kernel           sums over all GPUs, in place
+    alpha_of_all_kernel  alpha_kernel of ``cg``, whose sum is one over all GPUs
+    beta_of_all_kernel   beta_kernel of ``cg``, likewise
+    send_kernel          an array into the window of another GPU
+    take_kernel          the array that has come into this GPU's window
+"""
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.cg.gpu_numba.scalars import set_alpha, set_beta, sum_of
+
+EMPTY = np.nan
+POLLS = 2**25  # a look takes about a microsecond
+THREADS_ADD = 512
+BLOCKS, THREADS = 64, 512  # of a message
+
+
+@cuda.jit(device=True)
+def taken(here, turn, source, k):
+    """Wait for number ``k`` of another GPU, empty its place, and return it; NaN if it has not come."""
+    found = cuda.atomic.add(here, (turn, source, k), 0.0)  # an atomic reads memory, not a cache or a register
+    looks = 0
+    while found != found and looks < POLLS:
+        found = cuda.atomic.add(here, (turn, source, k), 0.0)
+        looks += 1
+    here[turn, source, k] = EMPTY
+    return found
+
+
+@cuda.jit(device=True)
+def sum_over_gpus(value, k, turn, rank, here, theirs):
+    """Return the sum of number ``k`` over all GPUs, in the order of their ranks: all get the same bits."""
+    if value != value:
+        value = np.inf  # NaN would mean that nothing has come
+    for there in theirs:
+        there[turn, rank, k] = value
+    total = 0.0
+    for source in range(here.shape[1]):
+        if source == rank:
+            total += value
+        else:
+            total += taken(here, turn, source, k)
+    return total
+
+
+@cuda.jit
+def add_kernel(array, turn, rank, here, theirs):
+    """Replace an array by its sum over all GPUs; one block."""
+    t, now = cuda.threadIdx.x, turn[0]
+    for k in range(t, array.size, cuda.blockDim.x):
+        array[k] = sum_over_gpus(array[k], k, now, rank, here, theirs)
+    cuda.syncthreads()  # all have read the turn
+    if t == 0:
+        turn[0] = 1 - now
+
+
+@cuda.jit
+def alpha_of_all_kernel(partial, blocks, state, turn, rank, here, theirs):
+    """Add up the parts of p·Ap on this GPU, then over all GPUs, and compute alpha; one block."""
+    mine = sum_of(partial, blocks)
+    if cuda.threadIdx.x == 0:
+        set_alpha(sum_over_gpus(mine, 0, turn[0], rank, here, theirs), state)
+        turn[0] = 1 - turn[0]
+
+
+@cuda.jit
+def beta_of_all_kernel(partial, blocks, state, history, turn, rank, here, theirs):
+    """Add up the parts of r·r on this GPU, then over all GPUs, compute beta, and end the iteration; one block."""
+    mine = sum_of(partial, blocks)
+    if cuda.threadIdx.x == 0:
+        set_beta(sum_over_gpus(mine, 0, turn[0], rank, here, theirs), state, history)
+        turn[0] = 1 - turn[0]
+
+
+@cuda.jit(device=True)
+def wait_for(flags, source, block, message):
+    """Wait until the flag of a block is at least ``message``."""
+    looks = 0
+    while cuda.atomic.add(flags, (source, block), 0) < message and looks < POLLS:
+        looks += 1
+
+
+@cuda.jit
+def send_kernel(array, peer, rank, sent, answered, window, arrived):
+    """Write an array into the window of rank ``peer``; ``window`` and ``arrived`` lie in that rank's memory."""
+    t, block = cuda.threadIdx.x, cuda.blockIdx.x
+    message = sent[peer, block] + 1
+    if t == 0:
+        wait_for(answered, peer, block, message - 2)
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), array.size, cuda.gridsize(1)):
+        window[message % 2, rank, i] = array[i]
+    cuda.threadfence_system()
+    cuda.syncthreads()
+    if t == 0:
+        arrived[rank, block] = message
+        sent[peer, block] = message
+
+
+@cuda.jit
+def take_kernel(array, peer, rank, got, arrived, window, answered):
+    """Copy what rank ``peer`` has sent out of this GPU's window; ``answered`` lies in the memory of ``peer``."""
+    t, block = cuda.threadIdx.x, cuda.blockIdx.x
+    message = got[peer, block] + 1
+    if t == 0:
+        wait_for(arrived, peer, block, message)
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), array.size, cuda.gridsize(1)):
+        array[i] = window[message % 2, peer, i]
+    cuda.syncthreads()
+    if t == 0:
+        answered[rank, block] = message
+        got[peer, block] = message
