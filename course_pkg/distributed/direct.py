@@ -1,8 +1,8 @@
 """GPUs of one host that write into each other's memory, between ranks that MPI has started.
 
-Each rank allocates one piece of memory with a mailbox for numbers and windows for messages (``mailboxes.py``), and opens
-those of the other ranks: CUDA's inter-process communication gives it an address that kernels can use, and NVLink carries
-the writes. What is too long for a window goes by NCCL.
+Each rank allocates one piece of memory with a mailbox for numbers and windows for messages (``mailboxes.py``), and
+opens those of the other ranks: CUDA's inter-process communication gives it an address that kernels can use, and NVLink
+carries the writes. What is too long for a window goes by NCCL.
 
 Source: CUDA C++ Programming Guide, "Interprocess Communication" and "Peer-to-Peer Memory Access".
 """
@@ -26,7 +26,7 @@ from course_pkg.distributed.mailboxes import (
     take_kernel,
 )
 from course_pkg.distributed.mpi import TIMEOUT_S, ends_all
-from course_pkg.distributed.nccl import Nccl, open_nccl
+from course_pkg.distributed.nccl import Aside, Nccl, open_nccl
 
 NUMBERS = 4352  # the longest sum: a Gram matrix of s = 32 has 4,225 numbers
 LONGEST = 2**20  # float64 of the longest message
@@ -139,8 +139,8 @@ def _open_boxes(comm) -> dict[int, Box]:
 class Direct(Link):
     """GPUs of one host, each of which writes into the memory of the others.
 
-    Messages and sums are kernels on the stream of the work; the host waits only in ``finish``. All ranks must queue
-    messages and sums in the same order.
+    Messages and sums are kernels; the host waits only in ``finish``. Messages run on a stream beside that of the work.
+    All ranks must queue messages in the same order; likewise sums.
 
     Parameters
     ----------
@@ -148,6 +148,8 @@ class Direct(Link):
         A link of the same GPUs, for what is too long or not float64.
     boxes : dict of Box, optional
         By rank; opened here if they are not given.
+    aside : Aside, optional
+        The stream of messages; made here if it is not given.
 
     Attributes
     ----------
@@ -162,7 +164,7 @@ class Direct(Link):
 
     captures = True
 
-    def __init__(self, nccl: Nccl, boxes=None):
+    def __init__(self, nccl: Nccl, boxes=None, aside=None):
         self.comm, self.nccl = nccl.comm, nccl
         self._boxes = boxes or _open_boxes(self.comm)
         rank, ranks = self.comm.rank, self.comm.ranks
@@ -170,40 +172,30 @@ class Direct(Link):
         others = tuple(self._boxes[peer].numbers for peer in range(ranks) if peer != rank)
         self.mailbox = (cuda.to_device(np.zeros(1, np.int32)), self._rank, self._mine.numbers, others)
         self._sent, self._got = (cuda.to_device(np.zeros((ranks, BLOCKS), np.int64)) for _ in range(2))
-        self._coming: list = []
+        self._aside = Aside() if aside is None else aside
 
     def start(self, sends, receives, stream) -> None:
-        """Write into the windows of the neighbours."""
-        self._coming = [message for message in receives if _fits(message[1])]
-        for peer, array in sends:
-            if _fits(array):
-                there, flat = self._boxes[peer], array.reshape(array.size)
-                send_kernel[BLOCKS, THREADS, stream](
-                    flat,
-                    np.int32(peer),
-                    self._rank,
-                    self._sent,
-                    self._mine.answered,
-                    there.window,
-                    there.arrived,
-                )
-        long = [[message for message in messages if not _fits(message[1])] for messages in (sends, receives)]
+        """Write into the windows of the neighbours, and copy what comes out of this GPU's, beside the work."""
+        short, long = (
+            [[message for message in messages if _fits(message[1]) == fits] for messages in (sends, receives)]
+            for fits in (True, False)
+        )
         self.nccl.start(*long, stream)
+        if not any(short):
+            return
+        with self._aside.after(stream) as side:
+            queue, mine = cuda.external_stream(side), self._mine
+            for peer, array in short[0]:
+                there = self._boxes[peer]
+                its = (self._sent, mine.answered, there.window, there.arrived)
+                send_kernel[BLOCKS, THREADS, queue](_flat(array), np.int32(peer), self._rank, *its)
+            for peer, array in short[1]:
+                its = (self._got, mine.arrived, mine.window, self._boxes[peer].answered)
+                take_kernel[BLOCKS, THREADS, queue](_flat(array), np.int32(peer), self._rank, *its)
 
     def join(self, stream) -> None:
-        """Copy what has come out of this GPU's windows."""
-        for peer, array in self._coming:
-            mine, flat = self._mine, array.reshape(array.size)
-            take_kernel[BLOCKS, THREADS, stream](
-                flat,
-                np.int32(peer),
-                self._rank,
-                self._got,
-                mine.arrived,
-                mine.window,
-                self._boxes[peer].answered,
-            )
-        self._coming = []
+        """Let ``stream`` wait for the messages."""
+        self._aside.join(stream)
         self.nccl.join(stream)
 
     def add(self, array, stream) -> None:
@@ -216,6 +208,10 @@ class Direct(Link):
     def finish(self) -> None:
         """Wait as ``Nccl`` does."""
         self.nccl.finish()
+
+
+def _flat(array):
+    return array.reshape(array.size)
 
 
 def _fits(array) -> bool:

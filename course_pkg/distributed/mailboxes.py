@@ -3,14 +3,14 @@
 A message of NCCL is a kernel of its own on both sides, of about 10 µs. Where a GPU can write to another one's memory,
 the kernel that adds up this GPU's parts also sends the sum, and waits for the others' in its own memory.
 
-*A number needs no flag.* A place for a number holds NaN while it is empty. The sender writes one number; who waits reads
-its own place until it is a number, and empties it. Numbers alternate between two places. A place is written again only
-after its last number has been taken: for the number between them was sent after that.
+*A number needs no flag.* A place for a number holds NaN while it is empty. The sender writes one number; the receiver
+reads its own place until it is a number, and empties it. Numbers alternate between two places. A place is written again
+only after its last number has been taken, because the number between them was sent after that.
 
 *Planes need flags*, one for each block of threads. A block of the sender writes its part, lets that become visible
-(``threadfence_system``), and then writes the number of the message into its flag. The same block of the receiver waits for
-it, copies the part, and answers. There are two windows; a block writes into a window once the message before the last
-has been answered.
+(``threadfence_system``), and then writes the number of the message into its flag. The same block of the receiver waits
+for it, copies the part, and answers. There are two windows; a block writes into a window once the message before the
+last has been answered.
 
 Every wait ends after ``POLLS`` looks. Then the sum is NaN, and the host, which waits with a limit of its own, names the
 rank that does not answer.

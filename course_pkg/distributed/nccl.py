@@ -9,6 +9,8 @@ Source: NCCL User Guide, "Point-to-point communication" and "Using NCCL with CUD
 
 import socket
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -82,6 +84,35 @@ def select_gpu(comm) -> int:
     return place[comm.rank]
 
 
+class Aside:
+    """A stream beside that of the work: what is queued here begins when the work before it has ended.
+
+    A CUDA graph that captures the work captures this, too.
+    """
+
+    def __init__(self):
+        from cupy.cuda import Event, Stream, runtime
+
+        self._runtime, self._travelling = runtime, False
+        self.stream = Stream(non_blocking=True)  # waits for no other stream by itself
+        self._ready, self._done = (Event(disable_timing=True) for _ in range(2))
+
+    @contextmanager
+    def after(self, stream) -> Iterator[int]:
+        """Yield this stream's pointer, to queue work behind what ``stream`` holds now."""
+        self._runtime.eventRecord(self._ready.ptr, _stream(stream))
+        self._runtime.streamWaitEvent(self.stream.ptr, self._ready.ptr)
+        yield self.stream.ptr
+        self._runtime.eventRecord(self._done.ptr, self.stream.ptr)
+        self._travelling = True
+
+    def join(self, stream) -> None:
+        """Let ``stream`` wait for what has been queued here."""
+        if self._travelling:
+            self._runtime.streamWaitEvent(_stream(stream), self._done.ptr)
+            self._travelling = False
+
+
 def _pointer(array) -> int:
     return array.__cuda_array_interface__["data"][0]
 
@@ -108,40 +139,36 @@ class Nccl(Link):
 
     def __init__(self, comm: MpiCommunicator):
         import cupy
-        from cupy.cuda import nccl, runtime
+        from cupy.cuda import nccl
 
-        self.comm, self._nccl, self._runtime = comm, nccl, runtime
+        self.comm, self._nccl = comm, nccl
         cupy.cuda.Device(cuda.get_current_device().id).use()
         mine = nccl.get_unique_id()  # bytes, or a tuple of numbers before CuPy 14
         shared = comm.sum(list(mine) if comm.rank == 0 else np.zeros(len(mine)))
         self._world = nccl.NcclCommunicator(comm.ranks, type(mine)(int(byte) for byte in shared), comm.rank)
         self._types = {"float64": nccl.NCCL_FLOAT64, "float32": nccl.NCCL_FLOAT32}
-        self._side = cupy.cuda.Stream(non_blocking=True)  # waits for no other stream by itself
-        self._ready, self._done, self._end = (cupy.cuda.Event(disable_timing=True) for _ in range(3))
-        self._null, self._travelling = cupy.cuda.Stream.null, False
+        self._aside, self._end, self._null = (
+            Aside(),
+            cupy.cuda.Event(disable_timing=True),
+            cupy.cuda.Stream.null,
+        )
 
     def start(self, sends, receives, stream) -> None:
         """Queue messages on a stream of their own, behind what ``stream`` holds now."""
         if not sends and not receives:
             return
-        runtime, side = self._runtime, self._side.ptr
-        runtime.eventRecord(self._ready.ptr, _stream(stream))
-        runtime.streamWaitEvent(side, self._ready.ptr)
-        self._nccl.groupStart()
-        try:
-            for queue, messages in ((self._world.send, sends), (self._world.recv, receives)):
-                for peer, array in messages:
-                    queue(_pointer(array), array.size, self._types[array.dtype.name], peer, side)
-        finally:
-            self._nccl.groupEnd()
-        runtime.eventRecord(self._done.ptr, side)
-        self._travelling = True
+        with self._aside.after(stream) as side:
+            self._nccl.groupStart()
+            try:
+                for queue, messages in ((self._world.send, sends), (self._world.recv, receives)):
+                    for peer, array in messages:
+                        queue(_pointer(array), array.size, self._types[array.dtype.name], peer, side)
+            finally:
+                self._nccl.groupEnd()
 
     def join(self, stream) -> None:
         """Let ``stream`` wait for the messages."""
-        if self._travelling:
-            self._runtime.streamWaitEvent(_stream(stream), self._done.ptr)
-            self._travelling = False
+        self._aside.join(stream)
 
     def add(self, array, stream) -> None:
         """Queue ``ncclAllReduce``, in place."""
