@@ -55,10 +55,7 @@ def sum_over_gpus(value, k, turn, rank, here, theirs):
         there[turn, rank, k] = value
     total = 0.0
     for source in range(here.shape[1]):
-        if source == rank:
-            total += value
-        else:
-            total += taken(here, turn, source, k)
+        total += value if source == rank else taken(here, turn, source, k)
     return total
 
 

@@ -94,7 +94,7 @@ PITFALLS_OF = {
 
 LAUNCH = (
     *("padding", "threads_per_block", "max_registers", "blocks_per_sm", "iterations", "rtol", "order"),
-    *("rows", "unroll", "ranks", "scaling", "overlap", "warps"),
+    *("rows", "unroll", "ranks", "scaling", "overlap", "link", "warps"),
 )
 
 
