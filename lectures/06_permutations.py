@@ -84,8 +84,8 @@ shuffled = on_h200.one(SELL, "tetrahedral", RANDOM)
 assert mesh.what == shuffled.what and mesh.cost.a_eff_bytes == shuffled.cost.a_eff_bytes
 assert mesh.cost.flops == shuffled.cost.flops
 Markdown(
-    f"A mesh of tetrahedra with {mesh.parameters['n']:,} nodes, numbered along the mesh; its matrix has {mesh.parameters['nonzeros']:,} "
-    f"[nonzeros](glossary.md#CSR). The product y = A x takes **{bench.format_time(mesh.median_s)}** on an H200. Now the same nodes are numbered "
+    f"A mesh of tetrahedra with {mesh.parameters['n']:,} nodes, numbered along the mesh. Its matrix A has a row per node, and "
+    f"[nonzeros](glossary.md#CSR) where nodes are neighbours: {mesh.parameters['nonzeros']:,}. The product y = A x takes **{bench.format_time(mesh.median_s)}** on an H200. Now the same nodes are numbered "
     f"**at random**: as many nonzeros, as many flops, and the same kernel."
 )
 
@@ -128,11 +128,13 @@ guess_order.reveal(
 # $$\text{new}[i] = \text{old}[\text{perm}[i]]$$
 #
 # - A [permutation](glossary.md#permutation) names the **old** place of what comes to place i: a [gather](glossary.md#gather).
-# - [Scatter](glossary.md#scatter) with perm, and you undo the gather. To do the same as the gather, scatter with the **inverse**.
+# - [Scatter](glossary.md#scatter) with perm, $\text{old}[\text{perm}[i]] = \text{new}[i]$, and you undo the gather. To do the same as the
+#   gather, scatter with the **inverse**: it has i at place perm[i].
 # - As a matrix, $P x$ is `x[perm]`, and $P^{-1} = P^T$.
 
 # %% slideshow={"slide_type": "-"} tags=["right"]
-# 1 → 2, 2 → 3, 3 → 1
+# elements go 1 → 2, 2 → 3, 3 → 1;
+# their new places, from 0:
 inverse = np.array([1, 2, 0])
 perm = reference.invert(inverse)
 old = np.array([10.0, 20, 30])
@@ -146,6 +148,9 @@ assert perm.tolist() == [2, 0, 1] and (back == old).all() and (new[inverse] == o
 again = np.empty(3)
 again[inverse] = old
 assert (again == new).all()
+found = np.empty(3, int)
+found[perm] = np.arange(3)  # the inverse, by a scatter of the places
+assert (found == inverse).all()
 P = reference.permutation_matrix(perm).toarray()
 assert (P @ old == new).all() and np.array_equal(P.T @ P, np.eye(3))
 p, q = reference.random_permutation(50, 1), reference.random_permutation(50, 2)
@@ -255,23 +260,32 @@ guess_scatter.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# *Local*: random within 1,024 neighbours. *Strided*: every 32nd element first. A random load uses 8 bytes of a sector's 32, and of the 64 that memory sends.
+# *Shuffled nearby*: at random within 1,024 neighbours. *By strides*: every 32nd element first. A random load uses 8 bytes of a sector's 32, and of the 64 that memory sends.
 
 # %% slideshow={"slide_type": "skip"}
 elements = in_order.parameters["n"]
-FETCHED = 64  # bytes with which memory answers a request for one double of a long stride, see the slide on sectors and lines
+from course_pkg.witness import record
+from course_pkg.witness.clocks import READ, WRITTEN
+
+counted = record.recorded(record.TRAFFIC, on_h200.found.device.slug).counters
+gather, scatter = (
+    {what: counted[f"{WAYS[way]}_random_large"][what] / elements for what in (READ, WRITTEN)} for way in WAYS
+)
 moved_in_order, copied_bytes = in_order.cost.bytes / elements, 2 * 8
-moved_at_random = moved_in_order - 8 + FETCHED
 over_copy = in_order.median_s / on_h200.copied.median_s
-assert moved_in_order == 4 + 8 + 8 and over_copy > moved_at_random / copied_bytes > 4
+assert moved_in_order == 4 + 8 + 8 and over_copy > 1.5 * sum(gather.values()) / copied_bytes
+assert 60 < gather[READ] - 4 <= 64 and 31 < scatter[READ] - (4 + 8) <= 32 and 31 < scatter[WRITTEN] <= 32
+assert abs(sum(scatter.values()) / sum(gather.values()) - 1) < 0.02
+assert all(on.clock_row(f"{WAYS[way]}_random_large")["binds"] == "none" for on in GPUS for way in WAYS)
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 Markdown(
-    f"**What explains this table.** In order, a gather moves {moved_in_order:.0f} bytes per element, an index and two doubles; a copy moves "
-    f"{copied_bytes}. If memory sends {FETCHED} bytes for each double that is read, as for long strides, that is {moved_at_random:.0f} in all, "
-    f"{moved_at_random / copied_bytes:.1f} times those of a copy. The gather takes {over_copy:.1f} times as long; in random order nothing is counted. "
-    f"Why the scatter takes {against:.1f} times as long as the gather is not counted either. A guess: each 8 bytes have to be merged into a sector "
-    "that the L2 does not hold, so this sector is read first."
+    f"**What explains this picture.** In order, a gather moves {moved_in_order:.0f} bytes per element, an index and two doubles; a copy moves "
+    f"{copied_bytes}. At random, Nsight Compute counts {sum(gather.values()):.0f} on an H200: for each double, memory sends nearly 64 bytes. "
+    f"These are {sum(gather.values()) / copied_bytes:.1f} times the bytes of a copy; the gather takes {over_copy:.1f} times as long.\n\n"
+    f"The scatter moves {sum(scatter.values()):.0f} bytes per element, about as many. For each double that it writes, memory sends a sector and gets one "
+    f"back: the L2 does not hold the other numbers of the sector. But the scatter takes {against:.1f} times as long as the gather, and the bytes do not explain "
+    "that. As the next table shows, no clock binds at random, in the gather or in the scatter."
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -329,7 +343,7 @@ viz.on_each(steps_of, GPUS)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What a sparse product must move
 #
-# [CSR](glossary.md#CSR): per nonzero a value and a column; per row a pointer, an x and a y:
+# [CSR](glossary.md#CSR), *compressed sparse rows*: per nonzero a value and a column; per row a pointer to its first nonzero, an x and a y:
 #
 # $$12 \text{ bytes} \times \text{nonzeros} + 20 \text{ bytes} \times \text{rows}, \qquad 2 \text{ flops} \times \text{nonzeros}$$
 
@@ -402,10 +416,11 @@ def load_of(array, lanes):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+assert load_of("data", 1).sectors == 32
 viz.slider(lambda lanes: viz.access_strip(load_of("data", lanes)), LANES, label="lanes per row", start=1)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **One lane per row**: 32 rows begin 7 values apart. **32 lanes**: 7 of them have a nonzero. A line has room for 16 doubles, or 32 floats.
+# **One lane per row**: 32 rows begin 7 values apart, in 32 sectors. **32 lanes**: 7 of them have a nonzero.
 
 # %% slideshow={"slide_type": "skip"}
 viz.source(gpu.spmv_csr_scalar_kernel)
@@ -485,11 +500,15 @@ viz.Picture.load(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# [ELL](glossary.md#ELL) is stored **column by column**: neighbouring threads read neighbours. [SELL-C-σ](glossary.md#SELL-C-σ) has slices of C rows, **sorted** by
-# length within σ rows: a row permutation. The kernel undoes it when it writes `y[perm[i]]`.
+# [ELL](glossary.md#ELL), as wide as the longest row, is stored **column by column**: neighbouring threads read neighbours.
+# [SELL-C-σ](glossary.md#SELL-C-σ) has slices of C rows, **sorted** by length within σ rows: a row permutation, undone by `y[perm[i]]`.
 
 # %% slideshow={"slide_type": "skip"}
 viz.source(gpu.spmv_sell_kernel(32, 1, True))
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **How to read it.** `piece` is a slice and `chunk` its C rows. Padding has column −1: it is read and not added. `unroll` is how many places a thread asks
+# for at a time; behind the end of a slice it asks for the last place again, and leaves it out. `cuda.ldcs` loads what nobody needs a second time.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 network = problem("power_law", size=2**17).matrix
@@ -568,7 +587,8 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Which format is best?
 #
-# The fastest kernel of this package for each matrix, beside cuSPARSE, which CuPy calls.
+# The fastest kernel of this package for each matrix, beside cuSPARSE, which CuPy calls. The bound is the time of a copy, which is no law for a product:
+# it may be passed, and the slide "The limit" says why.
 
 # %% slideshow={"slide_type": "skip"}
 def best_row(on, name):
@@ -766,6 +786,8 @@ Markdown(
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 Markdown(
+    "**Two counts.** A footprint counts a sector once for each warp. These sectors are counted in every request, so one that a warp asks for again "
+    "counts again: the two need not rise alike.\n\n"
     f"From mesh to RCM, count and time go opposite ways in {len(against_count)} of {len(in_orders)} kernels: {'; '.join(against_count)}. The count does "
     f"not rank kernels either: along the mesh, SELL-32-256 asks for {eager.observed['sectors'] / 1e6:.1f} M sectors of x and takes "
     f"{bench.format_time(eager.median_s)}, CSR with 8 lanes asks for {sparing.observed['sectors'] / 1e6:.1f} M and takes {bench.format_time(sparing.median_s)}."
@@ -837,7 +859,7 @@ assert all(m.l1_line_bytes == 4 * m.sector_bytes == 128 == 32 * 4 == 16 * 8 for 
 # ## One vector, two precisions
 #
 # An iteration $y = A x$, $x := y$: the matrix and the x that it meets in single precision, the result in double. So there are `x32`, `x64`, `y64`.
-# x64 is kept because a stopping test compares y with the x before.
+# x64 is kept because a stopping test compares y with the x before. After a product, y has to become x, in both precisions:
 
 # %% slideshow={"slide_type": "skip"}
 IDEAS = {
@@ -973,6 +995,7 @@ too_small = [
     plain.parameters["n"] for plain, *ways in split if 3 * plain.bound_s(on_h200.copy) < plain.median_s
 ]
 assert too_small == [16**3, 32**3]
+assert all(on.clock_row("spmv_splitting_rows_together_tetrahedral")["binds"] == "none" for on in GPUS)
 exact = box.data.astype(np.float32)
 assert (exact == box.data).all() and (scaled(box).data.astype(np.float32) != scaled(box).data).any()
 factors = np.sqrt(scaled(box).diagonal() / box.diagonal())
@@ -997,23 +1020,25 @@ def split_row(name, edge):
     }
 
 
+# %% [markdown] slideshow={"slide_type": "-"}
+# An entry is stored in single precision if rounding changes it by at most 2⁻²⁶ of the largest in its row; by rows, if this holds for all of its row.
+
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
-    [split_row(name, edge) for name, edge in SPLIT[2:]],
-    f"Speed over double precision. Bytes: entries, together. Apart: two launches. Error: greatest of y, with x in [−1, 1]; in double, at most {rounding:.0e}. {on_h200.origin}",
+    [split_row(name, edge) for name, edge in SPLIT[3:]],
+    f"Single: share of nonzeros. Together, apart: speed over double, in one launch or two. Bytes: entries, together. Error: greatest of y, with x in [−1, 1]; in double, at most {rounding:.0e}. {on_h200.origin}",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# An entry is stored in single precision if rounding changes it by at most 2⁻²⁶ of the largest in its row; a row is, if all its entries are. To choose by rows is an idea of
-# Tezcan and others (2022), the rule is ours. **Fewer bytes, and no gain**: by entries, each row becomes two pieces.
+# To choose by rows is an idea of Tezcan and others (2022), the rule is ours. **Fewer bytes, and no gain**: by entries, each row becomes two pieces.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The matrices.** Rows and columns are scaled by random numbers from 0.9 to 1.1; otherwise single precision would hold Poisson's matrix exactly. At 16³ and
 # 32³ the bytes alone would take less than a third of the time. In double precision the error is rounding alone, more than a hundred thousand
-# times smaller.
+# times smaller. Why the product by rows takes longer, too, is not measured: no clock binds.
 
 # %% slideshow={"slide_type": "skip"}
-bench.Table([split_row(name, edge) for name, edge in SPLIT[:2]], f"Smaller matrices. {on_h200.origin}")
+bench.Table([split_row(name, edge) for name, edge in SPLIT[:3]], f"Smaller matrices. {on_h200.origin}")
 
 # %% slideshow={"slide_type": "skip"}
 # Iterations are counted here, on the CPU. Times are those of the record, on each GPU that has one.
@@ -1027,13 +1052,12 @@ gaps = {
     v: np.linalg.norm(CUBE.b - CUBE.matvec(found.x)) / np.linalg.norm(CUBE.b) for v, found in solved.items()
 }
 assert all(found.converged for found in solved.values()) and max(gaps.values()) <= 1e-6
-assert iterations[plain_cg] <= iterations[mixed_cg] < 1.5 * iterations[plain_cg]
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_cg = viz.Estimate(
     "06-mixed",
     f"Conjugate gradients on 64³ unknowns take {iterations[plain_cg]} iterations in double precision. With r and p stored in single precision, "
-    "the same true residual takes …",
+    "to make ‖b − A x‖ as small takes …",
     *(40, 10_000, "iterations"),
 )
 guess_cg
@@ -1073,6 +1097,7 @@ bench.Table(
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
+assert iterations[plain_cg] <= iterations[mixed_cg] < 1.5 * iterations[plain_cg]
 guess_cg.reveal(iterations[mixed_cg], how="Counted")
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -1211,7 +1236,7 @@ practice.check("one_row_each", one_row_each)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 4. Rows in a new order.** A step of Jacobi's method. The rows of A and the elements of b were permuted by `perm`; the columns of A, and x, were not. The
-# diagonal is not stored apart: recognise it. The next step will read `x_new` in the order of x.
+# diagonal is not stored apart: recognise it by its column. The next step will read `x_new` in the order of x.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit

@@ -88,7 +88,7 @@ def view_picture(by_order, name: str, order: str) -> Picture:
     >>> from course_pkg.permutation.problem import problem
     >>> from course_pkg.spmv.orders import views
     >>> view_picture(views(problem("poisson_2d", size=16).matrix), "Poisson, 2D", "RCM").alt
-    'Poisson, 2D, order: RCM. 256 rows, 1,216 nonzeros, bandwidth 16, profile 2,840. ...'
+    'Poisson, 2D, order: RCM. 256 rows, 1,216 nonzeros, bandwidth 16, envelope 2,840. ...'
     """
     view = by_order[order]
     headline = f"{name}, order: {order}"
@@ -96,7 +96,7 @@ def view_picture(by_order, name: str, order: str) -> Picture:
     def plot(figure):
         left, right = figure.subfigures(1, 2, width_ratios=(1, 1.16))
         figure.suptitle(headline, size=15.5, weight="bold", x=0.01, ha="left")
-        draw_spy(left.subplots(), view.matrix, f"bandwidth {view.bandwidth:,}, profile {view.profile:,}")
+        draw_spy(left.subplots(), view.matrix, f"bandwidth {view.bandwidth:,}, envelope {view.profile:,}")
         above, below = right.subplots(2, 1, sharex=True, height_ratios=(1.5, 1))
         _sectors(above, view, _highest(by_order, _all_sectors) / 1000)
         _requests(below, view, _highest(by_order, lambda load: load.requests))
@@ -165,6 +165,6 @@ def _described(headline, view) -> str:
         for lanes, load in view.loads.items()
     )
     return (
-        f"{headline}. {A.shape[0]:,} rows, {len(A.indices):,} nonzeros, bandwidth {view.bandwidth:,}, profile "
+        f"{headline}. {A.shape[0]:,} rows, {len(A.indices):,} nonzeros, bandwidth {view.bandwidth:,}, envelope "
         f"{view.profile:,}. By lanes that share a row: {sweep}. Everything once: {view.least_sectors:,} sectors."
     )

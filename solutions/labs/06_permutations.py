@@ -162,6 +162,35 @@ def back_in_place(perm, indptr, indices, data, b, x, x_new):
                 total += data[k] * x[indices[k]]
         x_new[unknown] = (b[i] - total) / diagonal
 
+# %% back_in_place wrong: The diagonal entry is in the sum, too
+@cuda.jit
+def back_in_place(perm, indptr, indices, data, b, x, x_new):
+    i = cuda.grid(1)
+    if i < x_new.size:
+        unknown = perm[i]
+        total = 0.0
+        diagonal = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            if indices[k] == unknown:
+                diagonal = data[k]
+            total += data[k] * x[indices[k]]
+        x_new[unknown] = (b[i] - total) / diagonal
+
+# %% back_in_place wrong: No row found its diagonal entry
+@cuda.jit
+def back_in_place(perm, indptr, indices, data, b, x, x_new):
+    i = cuda.grid(1)
+    if i < x_new.size:
+        unknown = perm[i]
+        total = 0.0
+        diagonal = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            if indices[k] == i:
+                diagonal = data[k]
+            else:
+                total += data[k] * x[indices[k]]
+        x_new[unknown] = (b[i] - total) / diagonal
+
 # %% renumber
 def renumber(perm, indptr, indices, data, new_indptr, new_indices, new_data):
     inverse = np.argsort(perm)
@@ -208,7 +237,7 @@ def renumber(perm, indptr, indices, data, new_indptr, new_indices, new_data):
         new_indices[begin:end] = indices[row]
         new_data[begin:end] = data[row]
 
-# %% renumber wrong: elements are wrong; new_data[
+# %% renumber wrong: The values still have the order of the old columns
 def renumber(perm, indptr, indices, data, new_indptr, new_indices, new_data):
     inverse = np.argsort(perm)
     new_indptr[0] = 0
@@ -300,6 +329,20 @@ def lanes_share(indptr, indices, data, x, y):
     if lane == 0 and row < y.size:
         y[row] = total
 
+# %% lanes_share wrong: Some nonzeros are counted by several lanes
+@cuda.jit
+def lanes_share(indptr, indices, data, x, y):
+    thread = cuda.grid(1)
+    row, lane = thread // 4, thread % 4
+    total = 0.0
+    if row < y.size:
+        for k in range(indptr[row] + lane, indptr[row + 1]):
+            total += data[k] * x[indices[k]]
+    for distance in (2, 1):
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, distance)
+    if lane == 0 and row < y.size:
+        y[row] = total
+
 # %% slices
 @cuda.jit
 def slices(offsets, perm, indices, data, x, y):
@@ -347,7 +390,7 @@ def slices(offsets, perm, indices, data, x, y):
             total += data[k] * x[column]
         y[perm[i]] = total
 
-# %% slices wrong: elements are wrong; y[
+# %% slices wrong: This reads a slice row by row
 @cuda.jit
 def slices(offsets, perm, indices, data, x, y):
     i = cuda.grid(1)
@@ -356,6 +399,18 @@ def slices(offsets, perm, indices, data, x, y):
         width = (offsets[piece + 1] - offsets[piece]) // 32
         total = 0.0
         for k in range(offsets[piece] + width * (i % 32), offsets[piece] + width * (i % 32 + 1)):
+            if indices[k] >= 0:
+                total += data[k] * x[indices[k]]
+        y[perm[i]] = total
+
+# %% slices wrong: in its slice, thread i has place i % 32
+@cuda.jit
+def slices(offsets, perm, indices, data, x, y):
+    i = cuda.grid(1)
+    if i < y.size:
+        piece = i // 32
+        total = 0.0
+        for k in range(offsets[piece] + i, offsets[piece + 1], 32):
             if indices[k] >= 0:
                 total += data[k] * x[indices[k]]
         y[perm[i]] = total
@@ -458,4 +513,43 @@ def both_precisions(indptr, indices, data, x32, x64, y32, y64, times):
         rounded[blocks, 32](y64, y32)
         x64, y64 = y64, x64
         x32, y32 = y32, x32
+    return x64
+
+# %% both_precisions wrong: This is x64 as it was before the first product
+@cuda.jit
+def product(indptr, indices, data, x32, y64, y32):
+    row = cuda.grid(1)
+    if row < y64.size:
+        total = 0.0
+        for k in range(indptr[row], indptr[row + 1]):
+            total += np.float64(data[k]) * np.float64(x32[indices[k]])
+        y64[row] = total
+        y32[row] = np.float32(total)
+
+
+def both_precisions(indptr, indices, data, x32, x64, y32, y64, times):
+    blocks = -(-y64.size // 32)
+    for _ in range(times):
+        product[blocks, 32](indptr, indices, data, x32, y64, y32)
+        x32, y32 = y32, x32
+    return x64
+
+# %% both_precisions wrong: y64 was copied to x64
+@cuda.jit
+def product(indptr, indices, data, x32, y64, y32):
+    row = cuda.grid(1)
+    if row < y64.size:
+        total = 0.0
+        for k in range(indptr[row], indptr[row + 1]):
+            total += np.float64(data[k]) * np.float64(x32[indices[k]])
+        y64[row] = total
+        y32[row] = np.float32(total)
+
+
+def both_precisions(indptr, indices, data, x32, x64, y32, y64, times):
+    blocks = -(-y64.size // 32)
+    for _ in range(times):
+        product[blocks, 32](indptr, indices, data, x32, y64, y32)
+        x32[:] = y32
+        x64[:] = y64
     return x64

@@ -41,7 +41,7 @@ def shown(box):
 
 def test_a_picture_says_what_it_shows():
     assert view_picture(ORDERS, "ring", "random").alt == (
-        "ring, order: random. 100 rows, 200 nonzeros, bandwidth 99, profile 1,234. By lanes that share a row: "
+        "ring, order: random. 100 rows, 200 nonzeros, bandwidth 99, envelope 1,234. By lanes that share a row: "
         "1: 100 requests of x with 24.0 sectors each, 3,400 sectors in all; "
         "4: 400 requests of x with 24.0 sectors each, 9,850 sectors in all; "
         "32: 3,200 requests of x with 24.0 sectors each, 76,831 sectors in all. Everything once: 321 sectors."

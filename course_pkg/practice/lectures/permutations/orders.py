@@ -78,7 +78,8 @@ def _renumber(n, rng):
     right = reference.permute_symmetric(perm, A)
     arrays = {"indptr": A.indptr, "indices": A.indices, "data": A.data}
     new = {f"new_{name}": unwritten(a.shape, a.dtype) for name, a in arrays.items()}
-    unsorted = reference.permute_rows(perm, A).indices
+    rows = reference.permute_rows(perm, A)
+    unsorted = rows.indices
     by_perm = csr_array((right.data.copy(), perm[unsorted], right.indptr), shape=A.shape)
     by_perm.sort_indices()
     mistakes = {
@@ -88,6 +89,9 @@ def _renumber(n, rng):
             "new_indices": reference.invert(perm)[unsorted]
         },
         "The columns still have their old numbers.": {"new_indices": unsorted},
+        "The values still have the order of the old columns: take them along when you sort.": {
+            "new_data": rows.data
+        },
     }
     expected = {"new_indptr": right.indptr, "new_indices": right.indices, "new_data": right.data}
     return Trial({"perm": perm, **arrays, **new}, expected, mistakes=mistakes)

@@ -28,7 +28,12 @@ def _both_precisions(size, rng):
     mistakes = {
         "A product of two float32 numbers is rounded to float32: make both of them float64 before you multiply.": {
             RESULT: rounded[-1]
-        }
+        },
+        "This is x64 as it was before the first product: after each launch, x64 and y64 change places, and so do x32 "
+        "and y32.": {RESULT: found[0]},
+        "y64 was copied to x64: let the names change places instead.": {
+            "x64" if times % 2 else "y64": found[-1]
+        },
     }
     if times > 1:
         said = "Every launch read the first x32: this pair of names has to change places, too."
@@ -63,7 +68,8 @@ STEPS = (
         tell="12 bytes were written per row, nothing was copied, and no sum was kept in single precision",
         hints=(
             "The sum is in a variable of the thread when the row is done. In how many vectors is it needed?",
-            "y32 gets the sum rounded by np.float32(…). After the launch, y is the next x: in both precisions.",
+            "y32 gets the sum rounded by np.float32(…). After the launch, y is the next x, in both precisions, "
+            "and the old x is where the next y goes.",
             "`total += np.float64(data[k]) * np.float64(x32[indices[k]])`; `y64[row] = total`, "
             "`y32[row] = np.float32(total)`; then `x64, y64 = y64, x64`, and the same for x32 and y32",
         ),

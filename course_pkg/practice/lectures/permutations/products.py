@@ -48,12 +48,19 @@ def _back_in_place(n, rng):
     right = (b - A @ x) / A.diagonal() + x
     in_order_of_rows = right[perm]
     by_old_b = (b[perm][perm] - (A @ x)[perm]) / A.diagonal()[perm] + x[perm]
+    with_diagonal = b - A @ x
     mistakes = {
         "The numbers are right, but lie in the order of the rows: row i gives the unknown perm[i].": {
             "x_new": in_order_of_rows
         },
         "b has the order of the rows already: row i needs b[i].": {
             "x_new": reference.unpermute_vector(perm, by_old_b)
+        },
+        "The diagonal entry is in the sum, too: the sum is of all others.": {
+            "x_new": with_diagonal / A.diagonal()
+        },
+        "No row found its diagonal entry: the columns have their old numbers, and row i has the unknown perm[i].": {
+            "x_new": np.copysign(np.inf, with_diagonal)
         },
     }
     arguments = {"perm": perm, **_csr(rows), "b": b[perm], "x": x, "x_new": unwritten(n)}
@@ -84,6 +91,9 @@ def _lanes_share(shape, rng):
         "The distances reach into the next rows: within 4 lanes, the farthest neighbour of lane 0 and 1 is 2 away.": {
             "y": _by_whole_warps(shares)[: LANES * rows : LANES]
         },
+        "Some nonzeros are counted by several lanes: after its first one, a lane takes every fourth.": {
+            "y": np.bincount(row, np.minimum(LANES * trip + lane + 1, LANES) * A.data * x[A.indices], rows)
+        },
     }
     arguments = {**_csr(A), "x": x, "y": unwritten(rows)}
     blocks = blocks_for(LANES * rows, WARP)
@@ -112,6 +122,14 @@ def _slices(size, rng):
     request = piece * (place.max(initial=0) + 1) + place
     run, used = SLICE * piece + lane < rows, S.indices >= 0
     first = np.arange(0, rows, WARP)
+    product = np.where(used, S.data * x[S.indices], 0)
+    width = np.diff(S.offsets)[piece] // SLICE
+    by_rows = SLICE * piece + (SLICE * place + lane) // np.maximum(width, 1)
+
+    def summed(sorted_row, products):
+        y = np.bincount(sorted_row, products, SLICE * S.offsets.size)
+        return {"y": reference.unpermute_vector(S.perm, y[:rows])}
+
     needed = {
         "global_load.sectors": _side_by_side(request[run], S.indices.itemsize)
         + _side_by_side(request[used], S.data.itemsize)
@@ -123,7 +141,13 @@ def _slices(size, rng):
     mistakes = {
         "The sums are right, but lie in the sorted order: sorted row i is row perm[i] of the matrix.": {
             "y": (A @ x)[S.perm]
-        }
+        },
+        "This reads a slice row by row, but it is stored column by column: a row's next place is 32 further.": summed(
+            by_rows, product
+        ),
+        "Rows of later slices begin too late: in its slice, thread i has place i % 32.": summed(
+            SLICE * piece + lane, product * (place >= piece)
+        ),
     }
     arguments = {"offsets": S.offsets, "perm": S.perm, "indices": S.indices, "data": S.data, "x": x}
     arguments["y"] = unwritten(rows)
