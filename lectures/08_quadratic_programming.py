@@ -306,6 +306,8 @@ def quadratic(K, v):
 
 
 cases = [problem("dense", 40), problem("portfolio", 40), problem("svm_breast_cancer", 60), problem("obstacle_2d", 6)]
+
+# %% slideshow={"slide_type": "skip"}
 for p in cases:
     (plus, minus), (h_plus, h_minus) = reference.split(p.Q), reference.split(p.h)
     assert plus.min() >= 0 and minus.min() >= 0 and (plus - minus == p.Q).all()
