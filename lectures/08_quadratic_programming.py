@@ -234,16 +234,16 @@ Markdown(
 #
 # **Certificate**: with $\nabla F \ge 0$, no $y \ge 0$ has $F(y) < F(x) - x^T \nabla F$, a [dual certificate](glossary.md#dual-certificate).
 
-# %% [markdown] slideshow={"slide_type": "skip"}
-# **Why it holds.** F is convex, so $F(y) \ge F(x) + \nabla F^T (y - x) = F(x) - x^T \nabla F + y^T \nabla F$. With $\nabla F \ge 0$ and $y \ge 0$ the last term is not
-# negative. So $x^T \nabla F$ says by how much F can still fall at most.
-
 # %% slideshow={"slide_type": "-"} tags=["hide-input", "right"]
 viz.Picture.load(
     figure("qp_corner.svg"),
     "A plane of x_i and its gradient. Right answers lie on the corner of the two half-axes. A test of the product also accepts the gradient's "
     "negative half-axis, where x_i is 0 and ought to grow.",
 )
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Why the certificate holds.** F is convex, so $F(y) \ge F(x) + \nabla F^T (y - x) = F(x) - x^T \nabla F + y^T \nabla F$. With $\nabla F \ge 0$ and $y \ge 0$ the last term is not
+# negative. So $x^T \nabla F$ says by how much F can still fall at most.
 
 # %% slideshow={"slide_type": "skip"}
 rng = np.random.default_rng(8)
