@@ -243,7 +243,7 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(65, 90)), 0.4), (31, 0.0)):
 # - `may_fall(Q, h, upper, x)`, for an x within its bounds: it returns a number by which F can fall at most, from x to any y within the
 #   bounds. F is convex, so F(y) ≥ F(x) + gᵀ(y − x) for all y. How small can the right side become if each y_i may be chosen between 0 and
 #   u_i? The number is to be as small as this argument allows; it is `np.inf` if F falls without end by this argument. All g_i are finite,
-#   and some may be 0.
+#   and some may be 0, also where u_i is infinite. With 2 on the diagonal of Q, h = (−3, −2), u = (2, ∞) and x = (0, 1), it returns 6.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "residual"}
 def residual(Q, h, upper, x):
@@ -324,10 +324,11 @@ check.that(residual(Q, np.where(x == 0, np.nan, h), upper, x) == np.inf, "The re
 n = int(check.rng().integers(20, 40))
 Q, _ = random_problem(n)
 x = check.rng().uniform(1, 2, n) * (check.rng().random(n) < 0.5)
-x[:6] = (0, 0, 0, 1e-9, 2, 1e-9)
+x[:7] = (0, 0, 0, 1e-9, 2, 1e-9, 1e-4)
 g = np.where(x > 0, 0, 1) * check.rng().uniform(0.5, 1, n)
-g[:6] = (-1, -1e-9, 0, -0.5, 0.5, 0.5)
-check_fooled(fooled(Q, g - Q @ x, x, 1e-6), [0, 3])
+g[:7] = (-1, -1e-9, 0, -0.5, 0.5, 0.5, 1e-4)
+check_fooled(fooled(Q, g - Q @ x, x, 1e-6), [0, 3, 6])
+x[6] = 0
 check_fooled(fooled(Q, np.abs(g) - Q @ x, x, 1e-6), [])
 slopes, upper = check.rng().uniform(0.1, 1, n) * check.rng().choice([-1, 1], n), x + 1
 check.close(may_fall(Q, slopes - Q @ x, upper, x), np.where(slopes > 0, x, -1) @ slopes, "what may_fall returns", rtol=1e-9)
@@ -412,12 +413,12 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(129, 160)), 0.7), (37, 0.0)
 # %% [markdown]
 # ## Part 5: a matrix of the free unknowns alone (3 points)
 #
-# A list `active` holds the numbers of the unknowns that are not 0, in rising order, as integers of four bytes. With such a list, an
+# A list `active` holds the numbers of the *free* unknowns, x_i ≠ 0, in rising order, as integers of four bytes. With such a list, an
 # update reads single entries of a row of Q. But a load brings whole sectors: four entries, of which one may be needed. If the list
 # stays the same for many iterations, it pays to copy the entries that are needed into a smaller matrix: `packed[a, b] = Q[active[a],
 # active[b]]`.
 #
-# - Write `pack_kernel(Q, active, packed)`. `packed` has a row for each free unknown, x_i ≠ 0. So that each row begins where a sector begins, its
+# - Write `pack_kernel(Q, active, packed)`. `packed` has a row for each free unknown. So that each row begins where a sector begins, its
 #   number of columns is a multiple of four; columns without a free unknown hold 0. It is not known what `packed` held before. Blocks
 #   have 128 threads, and there are at least as many threads as `packed` has elements. Neighbouring threads write neighbours. Loads of
 #   `active` do not count, unless it is loaded more than twice for each element of `packed` plus 64 times for each of its rows.
@@ -426,8 +427,8 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(129, 160)), 0.7), (37, 0.0)
 #   - *by the list*: each update loads, for each free row, all sectors of Q in which a free unknown has its column;
 #   - *packed*: at first, the same sectors are loaded once, and `packed` is stored; then each update loads all of `packed`.
 #
-#   It returns the smallest k for which the second way moves fewer bytes, or `np.inf` if there is none. n, the number of rows of Q, is a
-#   multiple of four, and `active` is not empty.
+#   It returns the smallest k for which the second way moves fewer bytes, or `np.inf` if there is none: 3 for the unknowns 0, 4 and 8 of 12.
+#   n, the number of rows of Q, is a multiple of four, and `active` is not empty.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "pack"}
 @cuda.jit
@@ -554,6 +555,7 @@ def print_traffic(kernel, problems=4, n=32, iterations=3):
     """Print what a launch moves: 4 problems of 32 unknowns, 3 iterations."""
     rng = np.random.default_rng(1)
     Q, h, x = rng.uniform(-1, 2, (problems, n, n)), rng.uniform(-1, 1, (problems, n)), np.ones((problems, n))
+    Q = (Q + Q.transpose(0, 2, 1)) / 2
     profile = simt.profile(kernel[problems, 32], Q, h, x, np.empty((problems, n)), iterations)
     for name in ("global_load", "global_store"):
         counts = getattr(profile, name)
@@ -651,7 +653,8 @@ run_batch(2, int(check.rng().integers(5, 19)), 3)
 # bound says: for m unknowns that are not 0, m² entries of Q, and m elements each of x, h and shift, of eight bytes each.
 #
 # - `prepare(Q, h, shift, active)`, a function of the host, gets the list of the unknowns that are not 0, in rising order. It returns a
-#   pair: the number of threads that you want, and a list with as many arrays of numbers as you like. It may take its time.
+#   pair: the number of threads that you want, at most 64 for each unknown, and a list with as many arrays of numbers as you like. It may take its
+#   time.
 # - The kernel `any_way_kernel` gets the arrays of your list, in their order, and then `x`, `new` and `F`, which must be the names of its
 #   last three parameters. Blocks have 128 threads, and there are as many blocks as your number of threads needs.
 # - `x` and `new` have an element for each unknown, of zeros, too; `F` is an array with one element. `new` and `F` are 0 before the

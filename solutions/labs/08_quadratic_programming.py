@@ -440,6 +440,21 @@ def f_and_residual(plus, minus, h, x, found):
     if t == 0:
         found[0], found[1] = total, worst
 
+# %% f_and_residual wrong: Only the product has a half
+@cuda.jit
+def f_and_residual(plus, minus, h, x, found):
+    t = cuda.threadIdx.x
+    total, worst = 0.0, 0.0
+    for i in range(t, x.size, 32):
+        x_i, product = x[i], plus[i] - minus[i]
+        total += 0.5 * x_i * (product + h[i])
+        worst = max(worst, abs(min(x_i, product + h[i])))
+    for distance in (16, 8, 4, 2, 1):
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, distance)
+        worst = max(worst, cuda.shfl_down_sync(0xFFFFFFFF, worst, distance))
+    if t == 0:
+        found[0], found[1] = total, worst
+
 # %% f_and_residual wrong: elements are wrong; found[
 @cuda.jit
 def f_and_residual(plus, minus, h, x, found):
@@ -455,24 +470,24 @@ def f_and_residual(plus, minus, h, x, found):
     if t == 0:
         found[0], found[1] = total, worst
 
-# %% active_set
-def active_set(x, gradient):
+# %% free_to_change
+def free_to_change(x, gradient):
     return (x > 0) | (gradient < 0)
 
-# %% active_set wrong: A zero with a negative gradient ought to grow
-def active_set(x, gradient):
+# %% free_to_change wrong: A zero with a negative gradient ought to grow
+def free_to_change(x, gradient):
     return x > 0
 
-# %% active_set wrong: An unknown that is not 0 is active, whatever its gradient is
-def active_set(x, gradient):
+# %% free_to_change wrong: An unknown that is not 0 is free to change, whatever its gradient is
+def free_to_change(x, gradient):
     return gradient < 0
 
-# %% active_set wrong: A zero with a positive gradient stays 0
-def active_set(x, gradient):
+# %% free_to_change wrong: A zero with a positive gradient stays 0
+def free_to_change(x, gradient):
     return (x > 0) | (gradient > 0)
 
-# %% active_set wrong: found the shape
-def active_set(x, gradient):
+# %% free_to_change wrong: found the shape
+def free_to_change(x, gradient):
     return np.flatnonzero((x > 0) | (gradient < 0))
 
 # %% by_list
@@ -510,6 +525,24 @@ def by_list(Q, x, active, plus, minus):
         down += cuda.shfl_down_sync(0xFFFFFFFF, down, distance)
     if lane == 0 and k < active.size:
         plus[k], minus[k] = up, down
+
+# %% by_list wrong: it has to be x[active[b]]
+@cuda.jit
+def by_list(Q, x, active, plus, minus):
+    k, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+    up, down = 0.0, 0.0
+    if k < active.size:
+        row = active[k]
+        for b in range(lane, active.size, 32):
+            j = active[b]
+            q, x_j = Q[row, j], x[b]
+            up += max(q, 0.0) * x_j
+            down += max(-q, 0.0) * x_j
+    for distance in (16, 8, 4, 2, 1):
+        up += cuda.shfl_down_sync(0xFFFFFFFF, up, distance)
+        down += cuda.shfl_down_sync(0xFFFFFFFF, down, distance)
+    if lane == 0 and k < active.size:
+        plus[row], minus[row] = up, down
 
 # %% by_list wrong: elements are wrong; plus[
 @cuda.jit
@@ -577,6 +610,42 @@ def best_step(x, d, Qx, Qd, h):
     curvature = d @ Qd
     falls = d < 0
     longest = np.max(x[falls] / -d[falls], initial=np.inf)
+    t = min(-slope / curvature, longest)
+    return x + t * d
+
+# %% best_step wrong: The half belongs to F alone
+def best_step(x, d, Qx, Qd, h):
+    slope = d @ (Qx / 2 + h)
+    curvature = d @ Qd
+    falls = d < 0
+    longest = np.min(x[falls] / -d[falls], initial=np.inf)
+    t = min(-slope / curvature, longest)
+    return x + t * d
+
+# %% best_step wrong: t is twice too long
+def best_step(x, d, Qx, Qd, h):
+    slope = d @ (Qx + h)
+    curvature = d @ Qd / 2
+    falls = d < 0
+    longest = np.min(x[falls] / -d[falls], initial=np.inf)
+    t = min(-slope / curvature, longest)
+    return x + t * d
+
+# %% best_step wrong: The length is negative
+def best_step(x, d, Qx, Qd, h):
+    slope = d @ (Qx + h)
+    curvature = d @ Qd
+    falls = d < 0
+    longest = np.min(x[falls] / d[falls])
+    t = min(-slope / curvature, longest)
+    return x + t * d
+
+# %% best_step wrong: line 5 raises
+def best_step(x, d, Qx, Qd, h):
+    slope = d @ (Qx + h)
+    curvature = d @ Qd
+    falls = d < 0
+    longest = np.min(x[falls] / -d[falls])
     t = min(-slope / curvature, longest)
     return x + t * d
 

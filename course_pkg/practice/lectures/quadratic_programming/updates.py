@@ -138,7 +138,7 @@ UPDATES = (
         tell="each entry of Q was loaded once, for both sums",
         hints=(
             "Two sums grow in one loop: one for Q⁺x, one for Q⁻x. Each q belongs to one of them.",
-            "What is above and below begins with h: `above, below = max(-h[i], 0.0), max(h[i], 0.0)`.",
+            "Above and below hold h already. Of an entry q, max(-q, 0.0) belongs above, and max(q, 0.0) below.",
             "In the loop: `q = Q[i, j]`, `above += max(-q, 0.0) * x[j]`, `below += max(q, 0.0) * x[j]`. Below it: "
             "`out[i] = x[i] * above / below`",
         ),

@@ -36,6 +36,9 @@ def _f_and_residual(n, rng):
         "The half is missing: the sum counts the product of x_i and x_j twice.": {
             "found": np.array([x @ gradient, right[1]])
         },
+        "Only the product has a half: F_i is x_i times (Qx)_i / 2 + h_i.": {
+            "found": np.array([x @ gradient / 2, right[1]])
+        },
         "This residual is complementarity: it does not see a zero that ought to grow.": {
             "found": np.array([F, np.abs(x * gradient).max()])
         },
@@ -46,15 +49,15 @@ def _f_and_residual(n, rng):
     return Trial(arguments, {"found": right}, 1, WARP, needed, mistakes=mistakes)
 
 
-def _active_set(n, rng):
+def _free_to_change(n, rng):
     Q, h, x = _with_zeros(n, rng)
     zeros = np.flatnonzero(x == 0)
     gradient = Q @ x + h
     gradient[zeros] = rng.integers(1, 5, zeros.size)
     gradient[zeros[0]] = -2.0
     mistakes = {
-        "A zero with a negative gradient ought to grow: it is active, too.": {RESULT: x > 0},
-        "An unknown that is not 0 is active, whatever its gradient is.": {RESULT: gradient < 0},
+        "A zero with a negative gradient ought to grow: it is free to change, too.": {RESULT: x > 0},
+        "An unknown that is not 0 is free to change, whatever its gradient is.": {RESULT: gradient < 0},
         "A zero with a positive gradient stays 0: F would rise if it grew.": {
             RESULT: (x > 0) | (gradient > 0)
         },
@@ -82,8 +85,12 @@ def _by_list(n, rng):
     in_order = {name: np.zeros(n) for name in ("plus", "minus")}
     for name, of in (("plus", plus), ("minus", minus)):
         in_order[name][:m] = of[active]
+    at_places = sums(Q[:, active], x[:m])  # x[b] beside column active[b]
     mistakes = {
-        "The sums are right, but lie in the order of the list: row k of the list is row active[k].": in_order
+        "The sums are right, but lie in the order of the list: row k of the list is row active[k].": in_order,
+        "Beside column active[b] stands x[b], the element at that place of the list: it has to be x[active[b]].": {
+            name: np.where(x > 0, of, 0.0) for name, of in zip(("plus", "minus"), at_places, strict=True)
+        },
     }
     arguments = {"Q": Q, "x": x, "active": active, "plus": np.zeros(n), "minus": np.zeros(n)}
     blocks = blocks_for(m, WARPS)
@@ -91,19 +98,29 @@ def _by_list(n, rng):
 
 
 def _best_step(size, rng):
-    n, reach = size
+    n, reach = size  # F is least at reach times the longest step; with 0, no element of x falls
     Q, h, x = small_problem(n, rng)
     Q = Q.T @ Q  # so that F has a minimum along each direction
     d = rng.choice([-2.0, -1.0, 1.0, 3.0], n)
     d[:2] = -2.0, 3.0
+    d = d if reach else abs(d)
     Qx, Qd = Q @ x, Q @ d
     curvature, falls = d @ Qd, d < 0
-    bound = np.min(x[falls] / -d[falls])
-    h += d * (-reach * bound * curvature - d @ (Qx + h)) / (d @ d)  # along d, F is least at reach · bound
-    free, without_h = -(d @ (Qx + h)) / curvature, -(d @ Qx) / curvature
+    bound = np.min(x[falls] / -d[falls], initial=np.inf)
+    free = reach * bound if reach else 0.75
+    h += d * (-free * curvature - d @ (Qx + h)) / (d @ d)  # along d, F is least at t = free
+    without_h, halved = -(d @ Qx) / curvature, -(d @ (Qx / 2 + h)) / curvature
     mistakes = {
-        "The slope is d times the gradient Qx + h; h is missing.": {RESULT: x + min(without_h, bound) * d}
+        "The slope is d times the gradient Qx + h; h is missing.": {RESULT: x + min(without_h, bound) * d},
     }
+    if reach:
+        negative = np.min(x[falls] / d[falls])
+        mistakes["The length is negative: x_i reaches 0 at t = x_i / -d_i."] = {RESULT: x + negative * d}
+    if halved < bound:
+        mistakes["The half belongs to F alone: the gradient is Qx + h."] = {RESULT: x + halved * d}
+    if 2 * free < bound:
+        said = "t is twice too long: at the lowest point, slope + t curvature is 0."
+        mistakes[said] = {RESULT: x + 2 * free * d}
     if reach > 1:
         said = (
             "F would be least there, but an unknown is negative: the step ends where the first one reaches 0."
@@ -143,10 +160,10 @@ TESTS = (
         ),
     ),
     Step(
-        name="active_set",
+        name="free_to_change",
         title="Who is free to change?",
         ask="On the host: return for each unknown whether it is free to change (True): it is not 0, or ought to grow.",
-        trial=_active_set,
+        trial=_free_to_change,
         sizes=(8, 4, 40),
         needs="one_update",
         tell="no zero that ought to grow was left out; np.flatnonzero makes a list of it",
@@ -203,12 +220,13 @@ TESTS = (
         title="How far along the update?",
         ask="On the host: go from x along d to where F is least, but not so far that an unknown becomes negative.",
         trial=_best_step,
-        sizes=((5, 1.5), (6, 0.5), (12, 1.1), (9, 0.9)),
+        sizes=((5, 1.5), (4, 0), (6, 0.5), (12, 1.1), (9, 0.9)),
         needs="one_update",
         tell="this took no product with Q: Qx and Qd were there",
         hints=(
             "Along d, F is a parabola in t: F(x) + t slope + t²/2 curvature. Where is its lowest point?",
-            "slope = d · (Qx + h), curvature = d · Qd. An unknown with d_i < 0 reaches 0 at t = x_i / -d_i.",
+            "slope = d · (Qx + h), curvature = d · Qd. An unknown with d_i < 0 reaches 0 at t = x_i / -d_i. If there "
+            "is none, t has no limit.",
             "`slope = d @ (Qx + h)`, `curvature = d @ Qd`, `longest = np.min(x[d < 0] / -d[d < 0], initial=np.inf)`",
         ),
         what_if=(
