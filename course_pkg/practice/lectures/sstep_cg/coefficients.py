@@ -59,8 +59,8 @@ STEPS = (
         tell="one small system gave the lengths of s steps, without another look at the vectors",
         hints=(
             "W is QᵀAQ. What are Q_i and Q_j, as powers of A times r?",
-            "Q_i·AQ_j is r with A applied i + j + 1 times, times r: a single moment. The right-hand side is the first s "
-            "of the 2 s moments.",
+            "Q_i·AQ_j is r with A applied i + j + 1 times, times r: a single moment. The right-hand side is the "
+            "first s of the 2 s moments.",
             "`W[i, j] = mu[i + j + 1]`, and `np.linalg.solve(W, mu[:s])`",
         ),
         what_if=(
