@@ -489,7 +489,7 @@ Markdown(
 
 # %% slideshow={"slide_type": "skip"}
 NAMES = {
-    "moments": "2 s sums",
+    "moments": "2 s moments",
     "gram": "Gram matrix",
     "update_block": "update",
     "project_block": "projection",
