@@ -150,8 +150,11 @@ guess_bytes.reveal(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# By *[moments](glossary.md#moment)*: as published. *Stable*: see later. In each round both write s vectors and their products. For its sums,
-# *moments* reads s + 2 vectors in one [sweep](glossary.md#sweep); *stable* reads 4 s + 1: two blocks and r. Then both update all vectors.
+# Two forms, derived below: by *[moments](glossary.md#moment)*, as published, and *stable*. For s iterations both write s vectors and their products with A. For
+# its sums, *moments* reads s + 2 vectors in one [sweep](glossary.md#sweep), and *stable* 4 s + 1. Then both update all vectors.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# *By operations*: a kernel for each operation, and room for a preconditioner: 144 bytes per point, not the 112 of the five kernels of lecture 5.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Most expect fewer bytes, because there are fewer sums. On one GPU a sum is cheap: it reads what is read in any
@@ -177,7 +180,7 @@ viz.Picture.load(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One sum per iteration: look ahead
 #
-# [CG](glossary.md#CG) sums $p^T A p$ when p is there, and $r^T r$ when r is. Flexible CG (Notay and Napov, 2015) needs neither: with $u = r$, or with a preconditioner $u = M r$,
+# [CG](glossary.md#CG) sums $p^T A p$ when p is there, and $r^T r$ when r is. Flexible CG (Notay and Napov, 2015) waits for neither: with $u = r$, or with a preconditioner $u = M r$,
 #
 # $$p = u - \frac{u^T A p_\text{old}}{p_\text{old}^T A p_\text{old}}\, p_\text{old}, \qquad
 # p^T A p = u^T A u - \frac{(u^T A p_\text{old})^2}{p_\text{old}^T A p_\text{old}}$$
@@ -194,11 +197,19 @@ assert abs(p @ A @ p_old) < 1e-10 * energy
 assert np.isclose(p @ A @ p, u @ A @ u - (u @ A @ p_old) ** 2 / energy)
 
 # %% slideshow={"slide_type": "skip"}
+assert np.allclose(A @ p, A @ u - (u @ A @ p_old) / energy * (A @ p_old))
 one_sum = solved("pfcg", EDGE)
 assert one_sum.iterations == many.iterations and one_sum.extra["reductions"] == one_sum.iterations + 2
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# One [reduction](glossary.md#reduction) gives $u^T r$, $u^T A u$ and $u^T A p_\text{old}$ together.
+# One [reduction](glossary.md#reduction) gives $u^T r$, $u^T A u$ and $u^T A p_\text{old}$ together: **one sum**.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# From here on, *one sum* is one reduction, however many numbers it adds up.
+#
+# **The steps between.** Multiply the first formula by $p_\text{old}^T A$: the right side vanishes, so p is conjugate to $p_\text{old}$. Therefore
+# $p^T A p = u^T A p$, and the first formula, multiplied by $u^T A$, gives the second. In CG $\alpha$ is $p^T r / p^T A p$; r is orthogonal to
+# $p_\text{old}$, so $p^T r = u^T r$. And $A p$ needs no product with A: it is $A u$ minus the same share of $A p_\text{old}$.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## One sum per s iterations: a round
@@ -216,7 +227,7 @@ viz.Picture.load(
 # one sum, s × s systems, one update.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## s products, then 2 s sums
+# ## s products, then 2 s numbers in one sum
 #
 # $$Q_j = A^j r, \qquad \mu_k = r^T A^k r, \qquad k = 0, \dots, 2 s - 1$$
 
@@ -228,12 +239,15 @@ def powers(r, s):
     return np.array(Q).T
 
 
-AQ = A @ (Q := powers(r, s))
-mu = np.concatenate([Q.T @ r, Q.T @ AQ[:, -1]])  # 2 s sums: one reduction
+AQ = A @ (Q := powers(r, s))  # again, for brevity: A Q_j is Q_{j + 1}
+mu = np.concatenate([Q.T @ r, Q.T @ AQ[:, -1]])  # 2 s numbers: one reduction
 assert np.isclose(mu[5], r @ (A @ (A @ (A @ (A @ (A @ r))))))
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # The $\mu_k$ are the **[moments](glossary.md#moment)** of r. With a preconditioner, $Q_j = (M A)^j M r$.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The steps between.** $Q_k^T r = \mu_k$, and the last product gives the other moments: $Q_k^T A Q_{s-1} = r^T A^k A\, A^{s-1} r = \mu_{s+k}$.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The moments know all products of Q
@@ -270,7 +284,8 @@ r_new = r - AP @ alpha
 assert np.linalg.norm(P.T @ r_new) < 1e-9 * np.linalg.norm(P.T @ r)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# With s = 1 this is $\alpha = r^T r / r^T A r$. With s = 3 it is three steps at once: x is that of three iterations of CG.
+# With s = 1 this is $\alpha = r^T r / r^T A r$. With s = 3 it is three steps at once: x is that of three iterations of CG,
+# which find the lowest energy in the same space.
 
 # %% slideshow={"slide_type": "skip"}
 three = reference.pcg(A, b, maxiter=3)
@@ -280,7 +295,7 @@ assert three.iterations == 3 and np.allclose(three.x, P @ alpha, rtol=1e-9)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Conjugacy: β solves s such systems
 #
-# **[Conjugacy](glossary.md#conjugacy)**: new directions keep what the old ones reached.
+# **[Conjugacy](glossary.md#conjugacy)**: steps along new directions do not spoil what the old ones reached.
 #
 # $$P_\text{new} = Q + P \beta, \; P^T A P_\text{new} = 0 \;\Longrightarrow\; W \beta = C, \; C = -P^T A Q$$
 
@@ -298,10 +313,14 @@ assert np.allclose(P_new.T @ AP_new, Q.T @ AQ - C.T @ beta)
 # %% slideshow={"slide_type": "skip"}
 assert np.allclose(P_new.T @ r_new, Q.T @ r_new)
 
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The steps between.** $P_\text{new}^T A P_\text{new} = (Q + P \beta)^T A P_\text{new} = Q^T A P_\text{new}$, because $P^T A P_\text{new} = 0$. Put $P_\text{new}$ in on the
+# right: $Q^T A Q + Q^T A P \beta = Q^T A Q - C^T \beta$. And the new r is orthogonal to P, so $P_\text{new}^T r = Q^T r + \beta^T P^T r = Q^T r$.
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## C without another sum
 #
-# $C_{ij} = -P_i^T A Q_j$: again only $i + j$ counts, $C_{ij} = -t_{i+j}$. By orthogonality, $t_0, \dots, t_{s-2}$ are 0; the others follow in turn from
+# $C_{ij} = -P_i^T A Q_j$: again only $i + j$ counts; we write $C_{ij} = -t_{i+j}$. By orthogonality, $t_0, \dots, t_{s-2}$ are 0; the others follow in turn from
 #
 # $$\mu_i = Q_i^T r_\text{new} = Q_i^T (r - A P \alpha) = -\sum_j \alpha_j\, t_{i+j}$$
 
@@ -313,6 +332,12 @@ for i in range(s):
     t[s - 1 + i] = -(mu[i] + known) / alpha[s - 1]
 i_plus_j = np.add.outer(np.arange(s), np.arange(s))
 assert np.allclose(C, -t[i_plus_j], atol=1e-9 * abs(C).max())
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The steps between.** Here P is the old Q, so $P_i = A^i r$, and $Q_j = A^j r_\text{new}$. A is symmetric, so
+# $t_{i+j} = P_i^T A Q_j = r^T A^{i+j+1} r_\text{new}$. While $i + j + 1 < s$, this is $P_{i+j+1}^T r_\text{new}$, which vanishes: the new r is orthogonal to P. In
+# the formula above, $Q_i^T r = r_\text{new}^T A^i r = r_\text{new}^T P_i = 0$ for the same reason. Of t, its row i holds
+# $t_{s-1}, \dots, t_{s-1+i}$; the rows before have given all of them but $t_{s-1+i}$. So the cell sums `for j in range(i)`: over the t that are known.
 
 # %% slideshow={"slide_type": "skip"}
 assert np.allclose(mu[:s], [-alpha @ t[i : i + s] for i in range(s)])
@@ -337,7 +362,7 @@ assert abs(third.T @ r_new).max() < 1e-8 * abs(mu_third).max()  # Q_i·r is 0
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_printed = viz.Prediction(
     "07-printed",
-    "The paper that this lecture follows prints the loop that fills C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
+    "The paper that this lecture follows prints the loop that fills row i of C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
     "26 iterations to 1e-10. A program with that loop and s = 4 …",
     [
         "converges in a few rounds more: C is symmetric",
@@ -455,7 +480,7 @@ assert (
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"With s = 4, one kernel for the update moves {fused / 1e6:.0f} bytes per point, and the calls move {calls / 1e6:.0f}. One kernel for all sums reads s + 2 vectors, "
+    f"In the picture s is 3. With s = 4, one kernel for the update moves {fused / 1e6:.0f} bytes per point; calls of cuBLAS, NVIDIA's library for vectors and matrices, move {calls / 1e6:.0f}. One kernel for all sums reads s + 2 vectors, "
     f"{cost.moments(10**6, 4).bytes / 1e6:.0f} bytes; three calls read {VARIANTS['moments'].cost_by(Library.CUPY)(10**6, 4).bytes / 1e6:.0f}."
 )
 
@@ -464,7 +489,7 @@ Markdown(
 
 # %% slideshow={"slide_type": "skip"}
 NAMES = {
-    "moments": "2 s sums",
+    "moments": "2 s moments",
     "gram": "Gram matrix",
     "update_block": "update",
     "project_block": "projection",
@@ -481,7 +506,7 @@ def against_cublas(on):
         ticks=on.steps("moments"),
         among=NAMES.values(),
         height=3.4,
-        note=f"{CUBE}³ points. {on.origin}",
+        note=f"{CUBE}³ points. Gram matrix and projection: of the stable method, below. {on.origin}",
     )
 
 
@@ -582,7 +607,7 @@ viz.curves_picture(
         for name, found in conditions.items()
     },
     lines={"1 / rounding": 1 / np.finfo(float).eps},
-    xlabel="s: vectors",
+    xlabel="s: vectors (Newton and Chebyshev: see below)",
     ylabel="condition of the Gram matrix",
     log="y",
     ticks=DEPTHS,
@@ -593,8 +618,8 @@ shown = float(f"{at_eight['monomial']:.1e}")
 guess_condition.reveal(shown, how="Computed")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Each product with A enlarges what belongs to large eigenvalues. Where its [condition number](glossary.md#condition-number) meets the dashed line, the
-# **Gram matrix** is singular to all digits, though the vectors still differ. The **[monomial basis](glossary.md#monomial-basis)** gets there first.
+# Products with A enlarge what belongs to large eigenvalues. Where the [condition number](glossary.md#condition-number) of a
+# **Gram matrix** meets the line, it is singular to all digits, though the vectors still differ. The **[monomial basis](glossary.md#monomial-basis)** gets there first.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The computed residual falls, the true one does not
@@ -650,6 +675,11 @@ viz.curves_picture(
 
 # %% slideshow={"slide_type": "skip"}
 LAMBDA = np.linspace(0.0, 12.0, 121)
+assert abs(bases.values(bases.basis("chebyshev", 6, bounds), LAMBDA)).max() < 1 + 1e-12
+spectrum = np.linalg.eigvalsh(A.toarray())
+assert (A.diagonal() == 6).all() and (abs(A).sum(axis=1) <= 12).all() and spectrum[0] > 0 and spectrum[-1] < 12
+first = (A @ b - 6 * b) / 6
+assert not np.isclose(b @ A @ ((A @ first - 6 * first) / 3 - b), first @ A @ first)  # entries (0, 2) and (1, 1) of a Gram matrix
 
 
 def polynomials(name):
@@ -669,13 +699,21 @@ viz.slider(polynomials, ["monomial", "newton", "chebyshev"], label="basis", star
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # $Q_1 = \tfrac{1}{h} (A - c) Q_0$, $Q_{j+1} = \tfrac{2}{h} (A - c) Q_j - Q_{j-1}$, with c and h the centre and half-width of an interval that holds all eigenvalues: the
-# **[Chebyshev basis](glossary.md#Chebyshev-basis)**. The [Newton basis](glossary.md#Newton-basis) multiplies by $A$ minus a shift, in a clever order.
+# **[Chebyshev basis](glossary.md#Chebyshev-basis)**. In the [Newton basis](glossary.md#Newton-basis), $A$ minus another shift makes each vector from the one before.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Why it helps.** $A^j$ weighs the part of r that belongs to an eigenvalue λ by $\lambda^j$: after some products the large eigenvalues outweigh the others,
+# and the vectors look alike. Chebyshev polynomials go up and down between −1 and 1 over the whole interval, so no part outgrows the others.
+# The shifts of the Newton basis come from all over the interval, each next one far from those before. And why 0 to 12? A row of A has 6 on the diagonal and at
+# most six times −1 beside it; by Gershgorin's theorem, no eigenvalue is further than that from 6.
+#
+# **What it costs.** For such vectors, $Q_i^T A Q_j$ does not depend on $i + j$ alone, so moments do not give the Gram matrix.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Second repair: sum what you need
 #
-# Moments leave C and W to a recurrence that carries rounding errors along. So sum the Gram matrix of **all 2 s vectors**, old directions P and
-# new Q: still one reduction. Nothing is carried over but vectors.
+# Moments know powers of A alone, and leave C and W to a recurrence that carries rounding errors along. So sum the Gram matrix of **all 2 s vectors**, old
+# directions P and new Q: still one reduction. Nothing is carried over but vectors.
 
 # %% slideshow={"slide_type": "-"}
 Z, AZ = np.hstack([P, Q]), np.hstack([AP, AQ])
@@ -688,6 +726,11 @@ assert np.linalg.norm(Z.T @ (r_new - AZ @ a)) < 1e-8 * np.linalg.norm(g)
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # **Third repair**: eigenvalues of the scaled G below 2 s · 10⁻¹⁴ of the largest are rounding errors; leave them out. The new directions are made of the same G.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The steps between.** $G a = g$ is the system of "Step lengths" with Z in place of P: $x + Z a$ has the lowest energy that old and new directions together can
+# reach. The cell scales its diagonal, and `pinv` leaves out the eigenvalues of the third repair. The blocks of G are
+# $P^T A P$, $P^T A Q$ and $Q^T A Q$: all that "Conjugacy" needs. So the new directions follow without another sum.
 
 # %% slideshow={"slide_type": "skip"}
 found = scalar_work.projected(G, g, s)
@@ -733,8 +776,8 @@ guess_bounds.reveal(much.iterations, how="Counted")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"**5% too much costs no iteration**: double precision absorbs a condition number {worse:.0f} times as large. With 9, too low, a vector of the basis grew "
-    f"{power(by_bound[9.0].extra['growth'])} times: beyond the interval, the polynomials explode. The answer says so."
+    f"**5% too much costs no iteration**: double precision absorbs a condition number {worse:.0f} times as large. With 9 (0.75), a vector of the basis grew "
+    f"{power(by_bound[9.0].extra['growth'])} times: beyond the interval, the polynomials explode. The solver says so."
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -764,6 +807,10 @@ viz.Picture.load(
 # %% [markdown] slideshow={"slide_type": "-"}
 # Algebraic multigrid: one **[V-cycle](glossary.md#V-cycle)** is a [preconditioner](glossary.md#preconditioner). **[Aggregation](glossary.md#aggregation)** puts 8 points
 # into one; a **[smoother](glossary.md#smoother)** is a step of Jacobi's method, lecture 6.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# A cycle solves $A z = r$ roughly. The smoother removes from the error what changes from point to point. What is left is smooth, so a coarser grid can hold it: the residual
+# is *restricted* to that grid, the error is computed there in the same way, and *prolonged* back to the points.
 
 # %% slideshow={"slide_type": "skip"}
 GROWING = (8, 16, 24, 32)
@@ -871,8 +918,12 @@ measured = ", ".join(f"{name} {t / cg_s[name]:.2f}×" for name, t in ours_s.item
 assert all(on.iteration_s(MOMENTS, 64, s=4) > 0.95 * ours_s[on.name] for on in GPUS if on.name in ours_s)
 Markdown(
     f"Fewer sums pay with {CUBE}³ points on one GPU if a sum takes **{break_even_us(CUBE):.0f} µs**; with 32³ on each of many GPUs, **{break_even_us(32):.1f} µs** are enough. "
-    + (f"Measured on one GPU: {measured} of the time of CG, most of it the host's, which launches and waits: **on 64³ an iteration takes as long**." if ours_s else "")
+    + (f"Measured on one GPU: {measured} of the time of CG, most of it the host's, which launches and waits: **an iteration on 64³ takes as long**." if ours_s else "")
 )
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The model.** By moments, with s = 4, an iteration moves 94 bytes per point in place of 64, and waits for a quarter of a sum in place of two. On the line, the time of
+# these bytes is that of these waits. The 18 vectors of the note: two blocks of 8 rows, x and r.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Summary
@@ -931,7 +982,7 @@ bench.Table(
 # **No method here moves fewer bytes than fused CG: count the bytes, measure the wait.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** The last column: a method cannot stop within a round. The shorter a solve, the more this costs: with s = 16, 64 iterations in
+# > **For the speaker.** The column of iterations: a method cannot stop within a round. The shorter a solve, the more this costs: with s = 16, 64 iterations in
 # > place of 49, but on 32³ points 80 in place of 79. On 12³ points it can be one round more.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -1118,8 +1169,9 @@ practice.check("chebyshev_step", chebyshev_step)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 7. A block, x and r in one sweep.** Here s is 2, so a block has four rows: two vectors, then their products. The first half moves x, the second half r. New vector j is
-# made of fresh vector j, `beta[0, j]` times the first old one and `beta[1, j]` times the second, and takes the fresh one's place.
+# **Step 7. A block, x and r in one sweep.** Here s is 2, so a block has four rows: two vectors, then their products. New vector j is
+# made of fresh vector j, `beta[0, j]` times the first old one and `beta[1, j]` times the second, and takes the fresh one's place. The first half moves x, the second half r: by
+# the sum of `alpha[j]` times new vector j.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -1142,8 +1194,8 @@ practice.check("advance_block", advance_block)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 8. A smoother is a product.** A preconditioner must not need a sum of its own. This one does a step of Jacobi's method for A z = r, with the weight `omega`. The diagonal of A is `d`, and
-# each neighbour has −1.
+# **Step 8. A smoother is a product.** A preconditioner must not need a sum of its own. This one does a step of Jacobi's method for A z = r, with the weight `omega`:
+# $z_\text{new} = z + \omega\,(r - A z) / d$. The diagonal of A is `d`, and each neighbour has −1.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit

@@ -52,6 +52,29 @@ def stores(tree: ast.FunctionDef, array: str, lines) -> list[Store]:
     return found
 
 
+def summed_by(tree: ast.FunctionDef, array: str, lines, sums) -> str | None:
+    """Return which of the functions ``sums`` gave the number that one of the lines stores; None if none of them did.
+
+    Examples
+    --------
+    >>> kernel = ast.parse("def kernel(a, out):\\n    s = warp_sum(a[0])\\n    out[0] = s").body[0]
+    >>> summed_by(kernel, "out", (3,), ("block_total", "warp_sum"))
+    'warp_sum'
+    """
+    values = bound(tree)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Assign)
+            and node.lineno in lines
+            and array in map(_array_of, _flat(node.targets))
+        ):
+            names = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+            made = [node.value, *(value for name, value in values if name in names)]
+            calls = {ast.unparse(n.func) for m in made for n in ast.walk(m) if isinstance(n, ast.Call)}
+            return next((name for name in sums if name in calls), None)
+    return None
+
+
 def same_loop(tree: ast.FunctionDef, line: int) -> ast.For | None:
     """Return the loop in which every thread of a block makes the same update of the same elements on a line.
 
@@ -160,8 +183,15 @@ def _bound(node: ast.AST) -> list[tuple[str, ast.expr]]:
         targets, value = [node.target], node.iter
     else:
         return []
-    flat = [part for t in targets for part in (t.elts if isinstance(t, ast.Tuple) else [t])]
-    return [(part.id, value) for part in flat if isinstance(part, ast.Name)]
+    return [(part.id, value) for part in _flat(targets) if isinstance(part, ast.Name)]
+
+
+def _flat(targets: list[ast.expr]) -> list[ast.expr]:
+    return [part for t in targets for part in (t.elts if isinstance(t, ast.Tuple) else [t])]
+
+
+def _array_of(target: ast.expr) -> str:
+    return ast.unparse(target.value) if isinstance(target, ast.Subscript) else ""
 
 
 def _differs(expression: ast.expr, own: set[str]) -> bool:

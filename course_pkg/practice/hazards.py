@@ -17,6 +17,7 @@ from course_pkg.simt.memory.hazard import EITHER, NOT_IN_STEP, Hazard, all_must_
 from course_pkg.simt.memory.places import Thread
 
 _ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
+_SUMS = {"block_total": "the first thread of the block", "warp_sum": "lane 0"}  # who has the sum
 _MISSING = "a cuda.syncthreads() is missing between them"
 _ONE_LINE = "no barrier can stand within a line; does this thread read the element that is meant?"
 
@@ -37,6 +38,8 @@ def told(answer: Answer, trial: Trial, outcome: Outcome) -> str:
         said = f"{worst.event}: {all_must_pass(_out_of_what(answer, worst))}"
     elif worst.array in trial.arrays and worst.array not in trial.expected:
         said = f"{worst.event}, but {worst.array} is only to be read: write elsewhere"
+    elif both_write(worst) and (by := _summed_by(answer, worst)):
+        said = f"{worst.event}, but {by} gives the sum to {_SUMS[by]} alone; let no other thread write it"
     elif both_write(worst) and waits_for_results(trial, worst.array):
         said = _belongs_to_one(answer, trial, profile, worst)
     elif both_write(worst):
@@ -143,6 +146,13 @@ def _only_one_stays(trial: Trial, hazard: Hazard) -> str | None:
         f"{who} and {whom} both write {hazard.element}, in any order, and only the last number stays; which function "
         "adds to an element, so that threads take turns?"
     )
+
+
+def _summed_by(answer: Answer, hazard: Hazard) -> str | None:
+    """Return the function that gave one thread of a block the sum that others store as well; else None."""
+    if hazard.function != answer.program.name or hazard.threads[0].block != hazard.threads[1].block:
+        return None
+    return lanes.summed_by(answer.program.tree, hazard.array, (hazard.line, hazard.other_line), _SUMS)
 
 
 def _belongs_to_one(answer: Answer, trial: Trial, profile: KernelProfile, hazard: Hazard) -> str:

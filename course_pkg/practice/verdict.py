@@ -185,10 +185,11 @@ def _first_wrong(trial: Trial, step: Step, name: str, found, expected, outcome: 
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1] and np.allclose(found, expected.T):
         return f"{name} is the transpose of what is asked: {_directions(trial)}."
     many = f"{many} wrong; {where}" if wrong.size > 1 else where
+    at = element_name(", at ", expected.shape, first) if name == RESULT and wrong.size > 1 else ""
     if expected.dtype.kind == "b":
-        return f"{many} is {bool(value)} and should be {bool(right)}."
+        return f"{many} is {bool(value)} and should be {bool(right)}{at}."
     digits = 6 if f"{value:.6g}" != f"{right:.6g}" else 14
-    return f"{many} is {value:.{digits}g} and should be {right:.{digits}g}."
+    return f"{many} is {value:.{digits}g} and should be {right:.{digits}g}{at}."
 
 
 def _directions(trial: Trial) -> str:

@@ -54,8 +54,8 @@ from course_pkg.grading import check
 #
 # Write `power_kernel(d, j, block)`, which makes the product of $Q_j$ and, in the same sweep, the next vector. Here `block` has the shape
 # (2 s, ny, nx): from `block[j]` the kernel computes `block[s + j]`, and `block[j + 1]` too, if this is a vector of the first half. The kernel is launched for
-# j = 0, 1, …, s − 1, one launch after the other, with a thread for each point and possibly some more. A thread loads nothing twice, and nothing that it has
-# just computed.
+# j = 0, 1, …, s − 1, one launch after the other, with a thread for each point and possibly some more; `cuda.grid(2)` gives a thread its x and y,
+# in this order. A thread loads nothing twice, and nothing that it has just computed.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "power"}
 @cuda.jit
@@ -244,7 +244,7 @@ run_sums(3, 64 * int(check.rng().integers(1, 3)), "float32")
 # by $Q_i^T$ to derive them: $Q_i^T \tilde r = 0$ for $i < \tilde s$.
 #
 # Two demands more. W is symmetric to the last digit. And if W is not positive definite, both functions raise an error instead of returning anything, for example a `ValueError`, whose
-# message contains the new s in this form: `s = 3`.
+# message contains the new s in this form: `s = 3`. NumPy's own errors do not name it: catch them, or look at W before.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "scalar_work"}
 def first_round(mu):
@@ -354,7 +354,7 @@ def s_refused(function, *arguments):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_first_round", "points": 1}
-# The first round, for s = 1, 2 and 3; two moments of a matrix that is not positive definite.
+# The first round, for s = 1, 2 and 3; two moments of a matrix that is not positive definite: does the error name s?
 for s in (1, 2, 3):
     check_rounds(s)
 check.that(s_refused(first_round, [1.0, -2.0]) == 1, "first_round must raise an error that names s.")
@@ -482,6 +482,7 @@ for s, lo, hi in ((1, 0.5, 3.0), (2, 0.0, 4.0), (5, float(check.rng().uniform(0.
 #
 # The solver below is right, but for one fault in `directions`, which makes the new block, $P = Q + \tilde P \beta$ and $A P$, from the old and the fresh one. Its table shows for each round the residual
 # that the solver updates, and the one that is true. Which s hide the fault? In which round do the two residuals part, and what, then, was still right in that round: x, or r?
+# The answers are for you: they lead to the fault.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "faulty"}
 def directions(old, fresh, beta):

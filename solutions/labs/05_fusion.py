@@ -165,6 +165,24 @@ def stencil_dot(p, s, partial):
         if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
             partial[cuda.blockIdx.y, cuda.blockIdx.x] = part
 
+# %% stencil_dot wrong: block_total gives the sum to the first thread of the block alone; let no other thread write it
+from course_pkg.device.sums import block_total
+
+@cuda.jit
+def stencil_dot(p, s, partial):
+    i, j = cuda.grid(2)
+    ny, nx = p.shape
+    product = 0.0
+    if i < nx and j < ny:
+        centre = p[j, i]
+        total = 4 * centre
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                total -= p[j + dj, i + di]
+        s[j, i] = total
+        product = centre * total
+    partial[cuda.blockIdx.y, cuda.blockIdx.x] = block_total(product)
+
 # %% stencil_dot wrong: global load bytes requested and makes
 from course_pkg.device.sums import block_total
 

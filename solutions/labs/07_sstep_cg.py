@@ -96,6 +96,24 @@ def block_moments(block, r, parts):
             parts[k, cuda.blockIdx.x] = first
             parts[s + k, cuda.blockIdx.x] = second
 
+# %% block_moments wrong: warp_sum gives the sum to lane 0 alone; let no other thread write it
+from course_pkg.device.sums import warp_sum
+
+
+@cuda.jit
+def block_moments(block, r, parts):
+    i = cuda.grid(1)
+    s = block.shape[0] // 2
+    residual, last = 0.0, 0.0
+    if i < r.size:
+        residual, last = r[i], block[2 * s - 1, i]
+    for k in range(s):
+        q = 0.0
+        if i < r.size:
+            q = block[k, i]
+        first, second = warp_sum(q * residual), warp_sum(q * last)
+        parts[k, cuda.blockIdx.x], parts[s + k, cuda.blockIdx.x] = first, second
+
 # %% block_moments wrong: global load bytes requested and makes
 from course_pkg.device.sums import warp_sum
 
@@ -175,6 +193,15 @@ def step_lengths(mu):
             W[i, j] = mu[i + j + 1]
     return np.linalg.solve(W, mu[1 : s + 1])
 
+# %% step_lengths wrong: Each length was found for itself
+def step_lengths(mu):
+    s = mu.size // 2
+    W = np.empty((s, s))
+    for i in range(s):
+        for j in range(s):
+            W[i, j] = mu[i + j + 1]
+    return mu[:s] / np.diag(W)
+
 # %% conjugate
 def conjugate(mu, alpha, W):
     s = alpha.size
@@ -213,6 +240,19 @@ def conjugate(mu, alpha, W):
         for j in range(s):
             C[i, j] = t[i + j]
     return np.linalg.solve(W, C)
+
+# %% conjugate wrong: This is C itself. β solves W β = C.
+def conjugate(mu, alpha, W):
+    s = alpha.size
+    t = np.zeros(2 * s - 1)
+    for i in range(s):
+        known = sum(t[s - 1 + j] * alpha[s - 1 - i + j] for j in range(i))
+        t[s - 1 + i] = -(mu[i] + known) / alpha[s - 1]
+    C = np.zeros((s, s))
+    for i in range(s):
+        for j in range(s):
+            C[i, j] = -t[i + j]
+    return C
 
 # %% chebyshev_step
 @cuda.jit
@@ -310,6 +350,22 @@ def advance_block(old, fresh, beta, alpha, x, r):
             else:
                 r[i] -= moved
 
+# %% advance_block wrong: fresh is as it was: the new rows belong there.
+@cuda.jit
+def advance_block(old, fresh, beta, alpha, x, r):
+    i = cuda.grid(1)
+    if i < x.size:
+        for half in range(2):
+            first, second = old[2 * half, i], old[2 * half + 1, i]
+            moved = 0.0
+            for j in range(2):
+                row = 2 * half + j
+                moved += alpha[j] * (fresh[row, i] + beta[0, j] * first + beta[1, j] * second)
+            if half == 0:
+                x[i] += moved
+            else:
+                r[i] -= moved
+
 # %% smoother_step
 @cuda.jit
 def smoother_step(r, d, omega, z, new):
@@ -335,6 +391,42 @@ def smoother_step(r, d, omega, z, new):
             if 0 <= j + dj < ny and 0 <= i + di < nx:
                 total -= z[j + dj, i + di]
         new[j, i] = omega * (r[j, i] - total) / diagonal
+
+# %% smoother_step wrong: This is omega times Jacobi's new z.
+@cuda.jit
+def smoother_step(r, d, omega, z, new):
+    i, j = cuda.grid(2)
+    ny, nx = z.shape
+    if i < nx and j < ny:
+        total = r[j, i]
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                total += z[j + dj, i + di]
+        new[j, i] = omega * total / d[j, i]
+
+# %% smoother_step wrong: The change was not divided by the diagonal
+@cuda.jit
+def smoother_step(r, d, omega, z, new):
+    i, j = cuda.grid(2)
+    ny, nx = z.shape
+    if i < nx and j < ny:
+        total = d[j, i] * z[j, i]
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                total -= z[j + dj, i + di]
+        new[j, i] = z[j, i] + omega * (r[j, i] - total)
+
+# %% smoother_step wrong: A z was formed with 4 on the diagonal
+@cuda.jit
+def smoother_step(r, d, omega, z, new):
+    i, j = cuda.grid(2)
+    ny, nx = z.shape
+    if i < nx and j < ny:
+        total = 4 * z[j, i]
+        for dj, di in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            if 0 <= j + dj < ny and 0 <= i + di < nx:
+                total -= z[j + dj, i + di]
+        new[j, i] = z[j, i] + omega * (r[j, i] - total) / d[j, i]
 
 # %% smoother_step wrong: z is only to be read: write elsewhere
 @cuda.jit

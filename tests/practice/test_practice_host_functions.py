@@ -61,7 +61,7 @@ def test_a_wrong_truth_value_is_shown_as_one():
     result = check_step(
         Step("larger", "Larger", "Say which are.", trial, (5, 6), HINTS), cells.function("return a > 3")
     )
-    assert str(result) == "1 of 5 elements are wrong; the result is False and should be True."
+    assert str(result) == "1 of 5 elements are wrong; the result is False and should be True, at [3]."
 
 
 def test_a_list_is_no_array():

@@ -16,10 +16,11 @@ def _moments(s, rng):
 
 def _step_lengths(s, rng):
     mu, _, _ = _moments(s, rng)
-    right = scalar_work.first(mu).alpha
+    right, by_diagonal = scalar_work.first(mu).alpha, mu[:s] / mu[1::2]
     mistakes = {
         "So the system says that the first vector alone is the solution: W and the right-hand side are equally many "
         "moments along. W begins with mu[1], the right-hand side with mu[0].": np.eye(s)[0],
+        "Each length was found for itself, from the diagonal of W. They solve the system together.": by_diagonal,
     }
     return Trial({"mu": mu}, {RESULT: right}, mistakes={says: {RESULT: a} for says, a in mistakes.items()})
 
@@ -39,9 +40,10 @@ def _conjugate(s, rng):
     mistakes = {
         "This is the loop as it is printed, up to j = i - 1: entries on the diagonal and above it stay 0.": printed,
         "The loop ends at the diagonal: entries above it stay 0.": np.tril(C),
-        "The sign is that of t. C is minus P_prevᵀ A Q, so that the new directions lose what they share.": -C,
+        "The sign is that of t. C is minus PᵀAQ, with the old P, so that the new directions lose what they share.": -C,
     }
     wrong = {says: {RESULT: np.linalg.solve(step.W, c)} for says, c in mistakes.items()}
+    wrong["This is C itself. β solves W β = C."] = {RESULT: C}
     arguments = {"mu": mu, "alpha": step.alpha, "W": step.W}
     return Trial(arguments, {RESULT: np.linalg.solve(step.W, C)}, mistakes=wrong)
 
@@ -57,7 +59,8 @@ STEPS = (
         tell="one small system gave the lengths of s steps, without another look at the vectors",
         hints=(
             "W is QᵀAQ. What are Q_i and Q_j, as powers of A times r?",
-            "Q_i·AQ_j is r with A applied i + j + 1 times, times r: a single moment.",
+            "Q_i·AQ_j is r with A applied i + j + 1 times, times r: a single moment. The right-hand side is the "
+            "first s of the 2 s moments.",
             "`W[i, j] = mu[i + j + 1]`, and `np.linalg.solve(W, mu[:s])`",
         ),
         what_if=(

@@ -117,7 +117,7 @@ STEPS = (
         timed=(4, 1 << 21),
         needs="both_dots",
         limits=LIMITS,
-        tell="s vectors, one product and r were loaded once, for 2 s sums",
+        tell="s vectors, one product and r were loaded once, for 2 s moments",
         hints=(
             "r and the last product are in registers already. What has to be loaded in each trip of the loop?",
             "A trip loads the thread's number of Q_k once, and uses it for two products and two warp sums.",

@@ -75,6 +75,7 @@ def _advance_block(n, rng):
             **moved(transposed),
         },
     }
+    mistakes["fresh is as it was: the new rows belong there."] = {"fresh": fresh, **moved(new)}
     needed = {READ: 8 * n * (4 * S + 2 + 2 * (S * S + S)), WRITTEN: 8 * n * (2 * S + 2)}
     arguments = {"old": old, "fresh": fresh, "beta": beta, "alpha": alpha, "x": x, "r": r}
     right = {"fresh": new, **moved(new)}
@@ -89,6 +90,11 @@ def _smoother_step(shape, rng):
     mistakes = {
         "new lacks z: a step corrects what is there.": {"new": 0.5 * residual / d},
         "The step is as long as Jacobi's own: omega is missing.": {"new": z + residual / d},
+        "This is omega times Jacobi's new z. Only the change r - A z, over d, is weighted.": {
+            "new": 0.5 * (r + around(z)) / d
+        },
+        "The change was not divided by the diagonal, d.": {"new": z + 0.5 * residual},
+        "A z was formed with 4 on the diagonal. It has d there.": {"new": z + 0.5 * (r - apply(z)) / d},
         "The neighbours were subtracted from A z with the wrong sign: off the diagonal, A has -1.": {
             "new": z + 0.5 * (r - (d * z + around(z))) / d
         },
