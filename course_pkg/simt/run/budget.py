@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from course_pkg.simt.errors import SimtError
+from course_pkg.simt.errors import Endless
 
 _STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
 
@@ -40,9 +40,9 @@ def steps_now() -> int | None:
     return _STEPS.get()
 
 
-def endless(run, example: str = "") -> SimtError:
+def endless(run, example: str = "") -> Endless:
     """Return the error for a launch that does not end."""
-    return SimtError(
+    return Endless(
         f"{run.launch.name} runs on and on, and was stopped: look for a loop that ends too late, or whose condition "
         f"never becomes false{example}. A thread that waits in a loop for another may wait for ever."
     )
