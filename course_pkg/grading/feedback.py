@@ -183,7 +183,7 @@ def _verdict(error, missing, words: Words) -> str:
     if isinstance(error, NameError) and error.name in missing:
         return missing[error.name].verdict
     if isinstance(error, SandboxLost):
-        return ENDLESS if error.endless else ENDED
+        return ENDLESS if error.loss.endless else ENDED
     if isinstance(error, LearnerError):
         return {"NotPlain": NOT_PLAIN, "NotImplementedError": NOT_WRITTEN}.get(error.kind, RAISES)
     if isinstance(error, HazardError):
