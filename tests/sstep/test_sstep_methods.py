@@ -9,7 +9,7 @@ from course_pkg.core import CourseError, Status
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg, chebyshev, jacobi
 from course_pkg.spmv.formats import Csr
-from course_pkg.sstep import bases, bounds, cpu_numba, gpu_numba, outcome, reference, scalar_work
+from course_pkg.sstep import bases, bounds, cpu_numba, gpu_numba, outcome, reference
 from course_pkg.sstep.problem import Laplacian
 
 SHAPE = (4, 5, 7)
