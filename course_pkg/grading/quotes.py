@@ -12,7 +12,7 @@ def placed(program: Program, error: Exception) -> str:
     Examples
     --------
     >>> from course_pkg.simt import Kernel, SimtError
-    >>> program = Kernel.from_source("def kernel(a):\n    a[9] = 1", "kernel", {}).program
+    >>> program = Kernel.from_source("def kernel(a):\\n    a[9] = 1", "kernel", {}).program
     >>> placed(program, SimtError.at("kernel", 2, "a thread uses a[9]."))
     'Line 2, `a[9] = 1`: a thread uses a[9].'
     >>> placed(program, SimtError.at("helper", 7, "the name n is not defined."))

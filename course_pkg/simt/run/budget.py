@@ -17,7 +17,7 @@ def limits(*, steps: int | None) -> Iterator[None]:
     ----------
     steps : int or None
         Maximum number of statements that a launch may interpret. Running a statement once, for up to 2^18 threads at
-        a time, counts as one. A launch that needs more raises a SimtError.
+        a time, counts as one. A launch that needs more raises Endless, a SimtError.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def limits(*, steps: int | None) -> Iterator[None]:
     >>> with simt.limits(steps=1):
     ...     simt.profile(copy_kernel[1, 32], np.ones(32), np.empty(32))
     Traceback (most recent call last):
-    course_pkg.simt.errors.SimtError: ...
+    course_pkg.simt.errors.Endless: ...
     """
     before = _STEPS.set(steps)
     try:
