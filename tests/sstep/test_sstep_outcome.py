@@ -78,3 +78,4 @@ def test_divergence_is_named(monkeypatch):
     assert found.status is Status.DIVERGED and _on_bounds(found, (0.0, 6.0)) in found.reason
     found = reference.pcg_sstep(A, b, s=4)
     assert found.status is Status.DIVERGED and _on_bounds(found, None) not in found.reason
+    assert "choose a smaller s, or check A and M" in found.reason
