@@ -850,8 +850,13 @@ SOLVERS = {
     "SciPy, CPU": (PQP, Library.SCIPY, None),
 }
 
-
+# %% slideshow={"slide_type": "skip"}
 TARGET = {name: RTOL * np.abs(problem(name, SOLVED[name]).h).max() for name in SOLVED}
+
+
+def is_above(m, problem):
+    """Return whether a solver says that it converged, but ended above the tolerance."""
+    return m is not None and m.observed["converged"] and m.observed["kkt"] > TARGET[problem]
 
 
 def cell(on, problem, solver):
@@ -862,7 +867,7 @@ def cell(on, problem, solver):
     time = bench.format_time(m.median_s)
     if not m.observed["converged"]:
         return f"({time})"
-    return time if m.observed["kkt"] <= TARGET[problem] else f"{time}*"
+    return f"{time}*" if is_above(m, problem) else time
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -904,6 +909,7 @@ beaten = [name for name in compared if beats(on_h200, "projected gradient", name
 by_arrays = [name for name in compared if on_h200.solve(PQP, CUPY, name, True).median_s < on_h200.solve(PQP, CUDA, name, True).median_s]
 assert "obstacle_1d" in beaten and len(beaten) < len(compared) and len(by_arrays) > 0
 timed_solves = [on_h200.solve(*SOLVERS[how][:2], name, SOLVERS[how][2]) for name in compared for how in AT_ONCE]
+ended_above = [is_above(on_h200.solve(*SOLVERS[how][:2], name, SOLVERS[how][2]), name) for name in compared[:5] for how in (*AT_ONCE, *BESIDE)]
 an_iteration = [m.median_s / m.observed["iterations"] for m in timed_solves if m is not None]
 q_bytes = 8 * max(problem(name, SOLVED[name]).n for name in compared) ** 2
 assert min(an_iteration) > 20 * q_bytes / (1e9 * machine("h200").bandwidth_gb_s)
@@ -923,7 +929,7 @@ NEWER = f" Our loop is newer: it takes {now} products with Q for the string, not
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rows = [solve_row(name, (*AT_ONCE, *BESIDE)) for name in compared[:5]]
-STAR = f" *: ended above it, by a factor of up to {SLACK}." if "*" in str(rows) else ""
+STAR = f" *: ended above it, by a factor of up to {SLACK}." if any(ended_above) else ""
 bench.Table(
     rows,
     f"To a KKT residual of {RTOL:g} ‖h‖∞; in brackets: did not reach it.{STAR}{BESIDE_TOLD} {on_h200.origin}" + (NEWER if now < recorded else ""),
