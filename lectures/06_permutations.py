@@ -874,7 +874,7 @@ def way_row(way):
     """Return a row: what an iteration in one of the four ways moves besides the matrix, per row, and what it holds."""
     its = VARIANTS[f"swap_{way}"].cost(10**6, 7 * 10**6, dtype="float32")
     matrix = 8 * 7 * 10**6 + 4 * (10**6 + 1)
-    held = sum(4 if name.endswith("32") else 8 for name in swap.WAYS[way])
+    held = swap.vectors_for(way, np.ones(1)).nbytes
     return {
         "way": way,
         "": IDEAS[way],

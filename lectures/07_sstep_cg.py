@@ -549,7 +549,7 @@ from course_pkg.witness.clocks import NOT_COUNTED
 clocked = every_clock("sstep")
 names = {f"sstep_{name}_4_{CUBE}": title for name, title in NAMES.items()}
 held = [{"kernel, s = 4": names[row.pop("case")], **row} for row in clocked.rows if row["case"] in names]
-binding = [[of for of in row["binds"].split(", ") if of != NOT_COUNTED] for row in held]
+binding = [[its for on in GPUS if (its := on.clock_row(case)["binds"]) != NOT_COUNTED] for case in names]
 assert len(held) == 4 and all(len(of) >= 2 and set(of) == {"memory"} for of in binding)
 for on in GPUS:
     *_, longest = bench.matching(bench.recorded("vector", on.found.device.slug).measurements, LECTURE_2["dot"].by(Library.NUMBA_CUDA))

@@ -899,8 +899,13 @@ SOLVERS = {
     "SciPy, CPU": (PQP, Library.SCIPY, None),
 }
 
-
+# %% slideshow={"slide_type": "skip"}
 TARGET = {name: RTOL * np.abs(problem(name, SOLVED[name]).h).max() for name in SOLVED}
+
+
+def is_above(m, problem):
+    """Return whether a solver says that it converged, but ended above the tolerance."""
+    return m is not None and m.observed["converged"] and m.observed["kkt"] > TARGET[problem]
 
 
 def cell(on, problem, solver):
@@ -911,7 +916,7 @@ def cell(on, problem, solver):
     time = bench.format_time(m.median_s)
     if not m.observed["converged"]:
         return f"({time})"
-    return time if m.observed["kkt"] <= TARGET[problem] else f"{time}*"
+    return f"{time}*" if is_above(m, problem) else time
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -955,6 +960,7 @@ assert "obstacle_1d" in beaten and len(beaten) < len(compared) and len(by_arrays
 timed_solves = {how: [on_h200.solve(*SOLVERS[how][:2], name, SOLVERS[how][2]) for name in compared] for how in AT_ONCE}
 slower = [name for name in beaten if on_h200.solve(PQP, CUDA, name, True).observed["products"] < on_h200.solve(APG, CUPY, name).observed["products"]]
 an_iteration = {how: [m.median_s / m.observed["iterations"] for m in ms if m is not None] for how, ms in timed_solves.items()}
+ended_above = [is_above(on_h200.solve(*SOLVERS[how][:2], name, SOLVERS[how][2]), name) for name in compared[:5] for how in (*AT_ONCE, *BESIDE)]
 q_bytes = 8 * max(problem(name, SOLVED[name]).n for name in compared) ** 2
 assert slower and min(an_iteration["accelerated, CuPy"]) > max(an_iteration["projected gradient"])
 assert min(min(found) for found in an_iteration.values()) > 20 * q_bytes / (1e9 * machine("h200").bandwidth_gb_s)
@@ -974,7 +980,7 @@ NEWER = f" Our loop is newer: it takes {now} products with Q for the string, not
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rows = [solve_row(name, (*AT_ONCE, *BESIDE)) for name in compared[:5]]
-STAR = f" *: ended above it, by a factor of up to {SLACK}." if "*" in str(rows) else ""
+STAR = f" *: ended above it, by a factor of up to {SLACK}." if any(ended_above) else ""
 bench.Table(
     rows,
     f"To a KKT residual of {RTOL:g} ‖h‖∞; in brackets: did not reach it.{STAR}{BESIDE_TOLD} {on_h200.origin}" + (NEWER if now < recorded else ""),

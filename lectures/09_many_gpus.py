@@ -271,7 +271,7 @@ def halo_row(name):
     return {
         "method": method.idea,
         "bytes per point": f"{method.cost((100,) * 3).bytes / 1e6:.0f}",
-        "halo of": " and ".join(f.split("_")[0] for f in fields),
+        "halo of": " and ".join(fields),
         "halo per face": f"{8 * len(fields)} n² bytes",
     }
 
@@ -727,18 +727,19 @@ viz.curves_picture(
 
 # %% slideshow={"slide_type": "skip"}
 MEANING = {
-    "byte_s": "bytes that kernels move",
-    "sweep_s": "sweeps: launches, ramps",
-    "reduction_s": "sums, before any message",
-    "halo_s": "1: the latency of a halo *",
-    "halo_byte_s": "bytes of a halo *",
-    "round_s": "rounds of all sums",
-    "round_byte_s": "bytes of these rounds",
+    "byte_s": ("byte", "bytes that kernels move"),
+    "sweep_s": ("sweep", "sweeps: launches, ramps"),
+    "reduction_s": ("reduction", "sums, before any message"),
+    "halo_s": ("halo", "1: the latency of a halo *"),
+    "halo_byte_s": ("halo_byte", "bytes of a halo *"),
+    "round_s": ("round", "rounds of all sums"),
+    "round_byte_s": ("round_byte", "bytes of these rounds"),
 }
 
 
 def coefficient_row(name):
-    row = {"coefficient": name.removesuffix("_s"), "times": MEANING[name], "above": small(taken()[name])}
+    title, meaning = MEANING[name]
+    row = {"coefficient": title, "times": meaning, "above": small(taken()[name])}
     if FIT:
         unsure = FIT.uncertainty(name)
         row["fitted"] = f"{small(FIT.coefficients[name])} {f'± {small(unsure)}' if unsure else '(held)'}"

@@ -119,11 +119,21 @@ def describe(m: Measurement) -> str:
     >>> describe(measure(np.copyto, np.empty(8), np.ones(8), parameters=parameters, samples=2))
     '8³, float32, padding=1'
     """
-    size = [size_of(m)] if size_of(m) else []
+    return ", ".join(filter(None, [size_of(m), settings_of(m)]))
+
+
+def settings_of(m: Measurement) -> str:
+    """Return the parameters of a measurement other than its size, as text; double precision is not mentioned.
+
+    Examples
+    --------
+    >>> from course_pkg.bench import measure
+    >>> parameters = {"shape": [8, 8, 8], "dtype": "float64", "padding": 1}
+    >>> settings_of(measure(np.copyto, np.empty(8), np.ones(8), parameters=parameters, samples=2))
+    'padding=1'
+    """
     dtype = [d for d in [m.parameters.get("dtype", "float64")] if d != "float64"]
-    return ", ".join(
-        [*size, *dtype, *(f"{k}={v}" for k, v in m.parameters.items() if k not in (*_SIZES, "dtype"))]
-    )
+    return ", ".join([*dtype, *(f"{k}={v}" for k, v in m.parameters.items() if k not in (*_SIZES, "dtype"))])
 
 
 def size_of(m: Measurement) -> str:

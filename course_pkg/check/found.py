@@ -10,7 +10,6 @@ from course_pkg.simt import Hazard, KernelProfile
 
 CLEAN, HAZARDS, NOT_RUN = 0, 1, 2  # exit statuses
 WORDS = {CLEAN: "clean", HAZARDS: "hazards", NOT_RUN: "could not run"}
-MADE = "inputs made by course check"
 UNEVEN = "At a size that the block divides, this does not happen."
 
 
@@ -25,7 +24,7 @@ class Trial:
         Where the kernel is defined.
     line : int
     origin : str
-        Who launched the kernel: a line of the file, or ``course check``.
+        Who launched the kernel, in words: a line of the file, or ``course check``.
     arguments : str
         Names, types and shapes of the arguments.
     grid, block : tuple of int
@@ -35,8 +34,10 @@ class Trial:
         None if the launch was refused.
     error : str
         Why the launch was refused or stopped; empty otherwise.
-    even : bool
-        Whether ``course check`` made the inputs, with a size that is a multiple of the block's.
+    made, even : bool
+        Whether ``course check`` made the inputs, and whether with a size that is a multiple of the block's.
+    too_large : bool
+        Whether it was refused or stopped because of its size.
     """
 
     kernel: str
@@ -49,7 +50,9 @@ class Trial:
     dynamic_shared: int = 0
     profile: KernelProfile | None = None
     error: str = ""
+    made: bool = False
     even: bool = False
+    too_large: bool = False
 
     @property
     def shared_bytes(self) -> int:
@@ -131,7 +134,7 @@ class Checked:
     @property
     def verdict(self) -> str:
         """The status in words. If a kernel ran only with made inputs, it is called clean with these inputs."""
-        only_made = self.status == CLEAN and all(t.origin.startswith(MADE) for t in self.trials)
+        only_made = self.status == CLEAN and all(t.made for t in self.trials)
         return WORDS[self.status] + (", with inputs that were made for it" if only_made else "")
 
     @property

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from course_pkg.check.errors import NotChecked
-from course_pkg.check.found import MADE
 from course_pkg.check.uses import Uses, read
 from course_pkg.core.errors import CourseError
 from course_pkg.core.limits import MOST_THREADS
@@ -106,7 +105,7 @@ def _launch(n, block, kinds, uses, parameters, how) -> Made:
         shape = (n ** (1 + use.products),) if kind.ndim == 1 and use.products else (n,) * kind.ndim
         arguments.append(_value(kind, use, shape, n, generator))
     grid = tuple(-(-n // b) if axis in uses.blocks else 1 for axis, b in enumerate(block))
-    origin = f"{MADE}, n = {n}, {how}"
+    origin = f"inputs made by course check, n = {n}, {how}"
     return Made(origin, grid, block, arguments, _dynamic(uses, block), how == EVEN)
 
 

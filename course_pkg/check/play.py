@@ -25,10 +25,20 @@ LAUNCHES = "launches"  # the default name of the function that --inputs calls
 
 @dataclass(frozen=True)
 class Note:
-    """A message about the host code of a file; ``fatal`` if a kernel could not be checked because of it."""
+    """A message about the host code of a file.
+
+    Attributes
+    ----------
+    text : str
+    fatal : bool
+        Whether a kernel could not be checked because of it.
+    too_large : bool
+        Whether smaller sizes would help.
+    """
 
     text: str
     fatal: bool = False
+    too_large: bool = False
 
 
 @dataclass(frozen=True)
@@ -190,8 +200,9 @@ def _too_long(work, stage) -> Note:
     instead = "make the sizes smaller by --set NAME=N or --inputs, or give it more by --seconds N"
     if trial is not None:
         trial.error = f"The launch was stopped after {work.seconds:g} s: {instead}."
+        trial.too_large = True
         return Note(f"The program was stopped after {work.seconds:g} s, in {trial.kernel}.")
-    return Note(f"The program was stopped after {work.seconds:g} s: {instead}.", fatal=True)
+    return Note(f"The program was stopped after {work.seconds:g} s: {instead}.", fatal=True, too_large=True)
 
 
 def _raised(error, stage) -> Note:

@@ -109,6 +109,7 @@ def _gathered(work: Work, parts) -> Report:
     report = Report(str(work.path))
     kernels: dict[tuple, Checked] = {}
     made: list[Found] = []
+    too_large = False
     warm_up()
     try:
         limits = {
@@ -124,10 +125,12 @@ def _gathered(work: Work, parts) -> Report:
                 made.append(one)
             else:
                 report.notes.append(one.text)
+                too_large |= one.too_large
                 if one.fatal:
                     report.error = report.error or one.text
     except apart.Lost as lost:
         report.error = LOST[lost.reason]
+        too_large |= lost.reason in (apart.ENDLESS, apart.MEMORY)
     if not kernels and not made and not read.definitions(parts) and not report.error:
         raise NotChecked(f"{work.path} has no kernel: name a file with functions under @cuda.jit.")
     _add_those_that_did_not_run(work, parts, kernels, made)
@@ -136,7 +139,8 @@ def _gathered(work: Work, parts) -> Report:
         names = ", ".join(k.name for k in kernels.values()) or "none"
         raise NotChecked(f"{work.path} has no kernel {work.only}: its kernels are {names}.")
     report.kernels = sorted(wanted, key=lambda k: (k.file != str(work.path), k.file, k.line))
-    _add_sizes(report, parts)
+    if too_large or any(trial.too_large for kernel in report.kernels for trial in kernel.trials):
+        _add_sizes(report, parts)
     return report
 
 
@@ -158,9 +162,7 @@ def _add_those_that_did_not_run(work, parts, kernels, made) -> None:
 
 
 def _add_sizes(report, parts) -> None:
-    """If something was too large or too slow, add a note that names the sizes that the file sets."""
-    stopped = [e for k in report.kernels for e in k.errors if "--set" in e] + [report.error]
-    named = read.sizes(parts)
-    if named and any("--set" in text for text in stopped):
+    """Add a note that names the sizes that the file sets, if it sets any."""
+    if named := read.sizes(parts):
         told = ", ".join(f"{name} = {value} ({part}:{line})" for name, part, line, value in named)
         report.notes.append(f"Sizes that --set can change: {told}.")

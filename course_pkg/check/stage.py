@@ -92,7 +92,7 @@ class Stage:
         said = ", ".join(f"{name} {described(a)}" for name, a in zip(names, arguments, strict=False))
         trial = Trial(
             kernel.__name__, code.co_filename, first_line(kernel), self.origin or self._line(), said,
-            launch.grid, launch.block, launch.dynamic_shared,
+            launch.grid, launch.block, launch.dynamic_shared, made=bool(self.origin), too_large=too_large,
         )  # fmt: skip
         if too_large:
             threads = prod(launch.grid) * prod(launch.block)

@@ -29,6 +29,7 @@ class Machine:
 
     key: str
     name: str
+    short: str  # the name without the parts that the catalogue's machines do not need to be told apart
     kind: str  # "gpu" or "cpu"
     year: int
     bandwidth_gb_s: float
@@ -106,7 +107,7 @@ class Machine:
 FIGURES = tuple(
     f.name
     for f in fields(Machine)
-    if f.name not in ("key", "name", "kind", "device_names", "sources", "measured_bandwidth_gb_s")
+    if f.name not in ("key", "name", "short", "kind", "device_names", "sources", "measured_bandwidth_gb_s")
 )
 
 

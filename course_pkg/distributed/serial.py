@@ -42,6 +42,27 @@ class Message:
     bytes: int
 
 
+class NeverReceived(CourseError):
+    """All ranks have ended, and one of them has not received what another one sent to it.
+
+    Attributes
+    ----------
+    asked : bool
+        Whether it asked for the message, but did not wait for it.
+
+    Examples
+    --------
+    >>> str(NeverReceived("rank 0 sent 1 number that rank 1 never received", asked=False))
+    'rank 0 sent 1 number that rank 1 never received.'
+    """
+
+    def __init__(self, said: str, *, asked: bool):
+        super().__init__(
+            said + (": it asked, and did not wait. What start returns has a wait()." if asked else ".")
+        )
+        self.asked = asked
+
+
 class _Ended(BaseException):
     """Ends this rank because another rank failed."""
 
@@ -134,10 +155,8 @@ class Serial:
         if left:
             (source, destination), mail = left[0]
             asked = self._asked.get((source, destination), 0)
-            raise CourseError(
-                f"rank {source} sent {how_many(mail[min(mail)].size, 'number')} that rank {destination} never received"
-                + (": it asked, and did not wait. What start returns has a wait()." if asked else ".")
-            )
+            sent = f"rank {source} sent {how_many(mail[min(mail)].size, 'number')}"
+            raise NeverReceived(f"{sent} that rank {destination} never received", asked=asked > 0)
         return results
 
     def _rank(self, rank, function, arguments, results):

@@ -25,15 +25,15 @@ def why(profile, bound) -> str:
 def _stride(profile, space: str) -> str:
     """Say how far apart the addresses of neighbouring lanes are."""
     strides = []
-    for access in _accesses(profile, space):
+    for where, access in _accesses(profile, space):
         lanes = np.asarray(access.offsets)
         steps = np.abs(np.diff(lanes[lanes >= 0]))
         if steps.size:
-            strides.append((int(np.median(steps)), access.itemsize, access.line))
-    stride, itemsize, line = max(strides, default=(0, 0, 0))
-    return (
-        f"neighbouring threads touch addresses {stride} B apart on line {line}" if stride > itemsize else ""
-    )
+            strides.append((int(np.median(steps)), access.itemsize, access.line, where))
+    stride, itemsize, _, where = max(strides, default=(0, 0, 0, None))
+    if stride <= itemsize:
+        return ""
+    return f"neighbouring threads touch addresses {stride} B apart on {_line(profile, where)}"
 
 
 def _repetition(counts, space: str) -> str:
@@ -45,9 +45,10 @@ def _repetition(counts, space: str) -> str:
 
 def _conflict(profile, space: str) -> str:
     """Say how many lanes of a warp access the same bank."""
-    worst = max(_accesses(profile, space), key=lambda access: access.wavefronts, default=None)
-    if worst is None:
+    found = max(_accesses(profile, space), key=lambda one: one[1].wavefronts, default=None)
+    if found is None:
         return ""
+    where, worst = found
     # halves of a warp for 8-byte elements, quarters for 16-byte ones: the banks serve them one after another
     halves = worst.offsets.reshape(max(1, worst.itemsize // BANK_BYTES), -1)
     least = int((halves >= 0).any(axis=1).sum())
@@ -56,7 +57,7 @@ def _conflict(profile, space: str) -> str:
         return ""
     part = {1: "", 2: " of a half-warp"}.get(len(halves), " of a quarter of it")
     return (
-        f"on line {worst.line} a warp takes {worst.wavefronts} passes over the banks where {least} would do, "
+        f"on {_line(profile, where)}, a warp takes {worst.wavefronts} passes over the banks where {least} would do, "
         f"because {lanes} lanes{part} meet in one bank"
     )
 
@@ -68,11 +69,16 @@ def _lanes_in_one_bank(offsets) -> int:
 
 
 def _accesses(profile, space: str):
-    """Yield the kept requests to which the name of a counter refers."""
+    """Yield the kept requests to which the name of a counter refers, each with its line."""
     memory, _, kind = space.rpartition("_")
     kind = "atomic" if kind == "atomics" else kind
     for where, counts in profile.by_line.items():
         if getattr(counts, space):
             for access in profile.accesses(where):
                 if access.kind == kind and memory in ("", access.space):
-                    yield access
+                    yield where, access
+
+
+def _line(profile, where) -> str:
+    """Return the number of a line and its text."""
+    return f"line {where.line}, `{profile.sources[where.function].text(where.line)}`"

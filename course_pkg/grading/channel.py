@@ -12,7 +12,8 @@ import time
 import psutil
 
 from course_pkg.grading import leftovers, protocol
-from course_pkg.grading.watch import Watch
+from course_pkg.grading.terms import Loss
+from course_pkg.grading.watch import LOOP, Watch
 
 TICK_S = 0.1
 CHUNK = 1 << 20
@@ -20,7 +21,11 @@ END_S = 5.0
 
 
 class Ended(Exception):
-    """The process has ended, or the judge gave it up; the message gives the reason in a sentence for learners."""
+    """The process has ended, or the judge gave it up; ``loss`` says why."""
+
+    def __init__(self, loss: Loss):
+        super().__init__(loss.reason)
+        self.loss = loss
 
 
 class TooBusy(BaseException):
@@ -94,9 +99,9 @@ class Channel:
             )
             value = protocol.decode(bytes(self._read(text, deadline)), self._read(data, deadline))
         except protocol.Malformed as error:
-            raise Ended(f"your code sent something that is not a result ({error})") from None
-        if self.watch.reason:  # the watch gave the process up, but this frame came before it was killed
-            raise Ended(self.watch.reason)
+            raise Ended(Loss(f"your code sent something that is not a result ({error})")) from None
+        if self.watch.loss:  # the watch gave the process up, but this frame came before it was killed
+            raise Ended(self.watch.loss)
         return value
 
     def _read(self, size: int, deadline: float) -> bytearray:
@@ -128,20 +133,20 @@ class Channel:
 
     # ------------------------------------------------------------------------------------------------------- end
 
-    def _epitaph(self) -> str:
-        """Return how the process ended, in a sentence for learners."""
-        if self.watch.reason:
-            return self.watch.reason
+    def _epitaph(self) -> Loss:
+        """Return how the process ended."""
+        if self.watch.loss:
+            return self.watch.loss
         try:
             code = self._process.wait(END_S)
         except subprocess.TimeoutExpired:
-            return "your code closed the pipe that its results go through"
+            return Loss("your code closed the pipe that its results go through")
         number = -code if code < 0 else code - 128
         if number == signal.SIGXCPU:
-            return f"your code took more than {self._limits.cpu_s} s of processor time: is there an endless loop?"
+            return Loss(LOOP.format(self._limits.cpu_s), endless=True)
         if number > 0:
-            return f"your code crashed Python, or killed it (signal {number})"
-        return "your code ended the Python process that runs it: leave out os._exit and similar calls"
+            return Loss(f"your code crashed Python, or killed it (signal {number})")
+        return Loss("your code ended the Python process that runs it: leave out os._exit and similar calls")
 
     def errors(self) -> str:
         """Return the end of what the process wrote on standard error before the learner's code ran."""

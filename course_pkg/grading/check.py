@@ -226,8 +226,8 @@ def no_hazards(profile, *, notes: bool = False) -> None:
     PROFILES.get([]).append(profile)
     found = [*profile.hazards, *(profile.notes if notes else ())]
     if found:
-        first = found[0]
-        raise Failed(advised(first), verdict=of_hazard(first), hazard=first)
+        first = advised(found[0])
+        raise Failed(str(first), verdict=of_hazard(first), hazard=first)
 
 
 def at_most(profile, limits: dict, *, compulsory: dict) -> None:

@@ -68,7 +68,6 @@ def explained(kernel, *arrays: str, atomics: bool = True) -> Iterator[None]:
     """
     from course_pkg.grading import habits, quotes, suspects, updates  # not visible in the sandbox
     from course_pkg.simt.errors import HazardError, SimtError, Unsupported
-    from course_pkg.simt.front.instead import FALLBACK
     from course_pkg.simt.front.source import program_of
 
     seen = PROFILES.set([])
@@ -87,14 +86,14 @@ def explained(kernel, *arrays: str, atomics: bool = True) -> Iterator[None]:
         hazard = getattr(error, "hazard", None)
         if hazard is not None and (said := updates.take_turns(program, hazard, atomics)):
             raise Failed(f"Line {hazard.line}, {quotes.quoted(program, hazard.line)}: {said}.") from None
-        told = quotes.placed(program, str(error))
+        told = quotes.placed(program, error)
         profile = next(reversed(PROFILES.get()), None)
         if isinstance(error, (Failed, HazardError)) and (
             said := suspects.likely(program, profile, reductions=False)
         ):
             raise Failed(f"{told} {said}") from None
         if isinstance(error, Unsupported):
-            told = suspects.alias(program) or told.removesuffix(f" {FALLBACK}.")
+            told = suspects.alias(program) or told
         if isinstance(error, (Failed, SimtError)):
             verdict = getattr(error, "verdict", "")
             raise Failed(told, getattr(error, "about", ""), verdict, hazard) from None

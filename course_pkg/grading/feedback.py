@@ -16,8 +16,9 @@ from course_pkg.core.errors import CourseError
 from course_pkg.grading import check
 from course_pkg.grading.exercise import HIDDEN
 from course_pkg.grading.terms import LearnerError, SandboxLost
-from course_pkg.simt import HazardError, SimtError
-from course_pkg.simt.front.instead import FALLBACK, PLAIN
+from course_pkg.simt import HazardError, SimtError, Unsupported
+from course_pkg.simt.errors import Endless, Raised
+from course_pkg.simt.front.instead import PLAIN
 
 LONGEST = 400
 OURS = Path(course_pkg.__file__).parent
@@ -162,7 +163,7 @@ def _said(error, missing) -> str:
     if isinstance(error, LearnerError):
         return of_learner(error)
     if isinstance(error, SimtError):
-        return in_the_judges_words(str(error))  # the message is about the kernel's source
+        return in_the_judges_words(error)  # the message is about the kernel's source
     if isinstance(error, MemoryError):
         return MEMORY
     if isinstance(error, AssertionError):
@@ -182,15 +183,14 @@ def _verdict(error, missing, words: Words) -> str:
     if isinstance(error, NameError) and error.name in missing:
         return missing[error.name].verdict
     if isinstance(error, SandboxLost):
-        return ENDLESS if error.endless else ENDED
+        return ENDLESS if error.loss.endless else ENDED
     if isinstance(error, LearnerError):
         return {"NotPlain": NOT_PLAIN, "NotImplementedError": NOT_WRITTEN}.get(error.kind, RAISES)
     if isinstance(error, HazardError):
         return check.of_hazard(error.hazard)
     if isinstance(error, SimtError):
-        said = str(error)
-        not_written = "raises NotImplementedError" in said
-        return NOT_WRITTEN if not_written else ENDLESS if "runs on and on" in said else REFUSED
+        not_written = isinstance(error, Raised) and error.name == NotImplementedError.__name__
+        return NOT_WRITTEN if not_written else ENDLESS if isinstance(error, Endless) else REFUSED
     if isinstance(error, MemoryError):
         return MEMORY
     if isinstance(error, AssertionError):
@@ -198,12 +198,11 @@ def _verdict(error, missing, words: Words) -> str:
     return FAILED if is_ours(error) else STUCK
 
 
-def in_the_judges_words(said: str) -> str:
-    """Return the interpreter's message; if it recommends a GPU or simulator, recommend plainer code instead."""
-    if f"{FALLBACK}." not in said:
-        return said
-    knows_a_way = " is outside what the interpreter runs: " in said
-    return said.replace(f" {FALLBACK}.", "" if knows_a_way else f" For the judge, {PLAIN}.")
+def in_the_judges_words(error: SimtError) -> str:
+    """Return the interpreter's message; if it recommends another simulator, recommend plainer code instead."""
+    if not isinstance(error, Unsupported) or error.refusal is None:
+        return str(error)
+    return error.advising("" if error.refusal.way else f"For the judge, {PLAIN}.")
 
 
 def _at(line) -> str:

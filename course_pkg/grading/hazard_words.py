@@ -31,10 +31,10 @@ def of_hazard(hazard) -> str:
     return f"In one of the launches, {what}."
 
 
-def advised(hazard) -> str:
-    """Return the interpreter's sentence on a hazard, with what to do about it."""
+def advised(hazard):
+    """Return a hazard whose sentence also says what to do about it."""
     if hazard.kind == "skipped_barrier":
-        return f"{hazard} {ALL_COME}."
+        return replace(hazard, rest=f"{hazard.rest} {ALL_COME}.")
     if hazard.kind == "out_of_bounds":
-        hazard = replace(hazard, rest=f": {OTHER_DATA}; {GUARD}.")
-    return str(hazard)
+        return replace(hazard, rest=f": {OTHER_DATA}; {GUARD}.")
+    return hazard

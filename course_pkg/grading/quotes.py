@@ -1,42 +1,38 @@
 """Sentences that begin with the text of the learner's own line."""
 
-import re
-
+from course_pkg.simt.errors import Raised, Unsupported
 from course_pkg.simt.front.source import Program
 
 
-def placed(program: Program, said: str) -> str:
-    """Return a sentence about a kernel with the text of each line that it names, at its beginning or within it.
+def placed(program: Program, error: Exception) -> str:
+    """Return the sentence of an error; if it is about lines of this kernel, their text stands at its beginning.
+
+    Advice to try another simulator is left out.
 
     Examples
     --------
-    >>> from course_pkg.simt import Kernel
+    >>> from course_pkg.simt import Kernel, SimtError
     >>> program = Kernel.from_source("def kernel(a):\\n    a[9] = 1", "kernel", {}).program
-    >>> placed(program, "kernel, line 2: a thread uses a[9].")
+    >>> placed(program, SimtError.at("kernel", 2, "a thread uses a[9]."))
     'Line 2, `a[9] = 1`: a thread uses a[9].'
-    >>> placed(program, "kernel makes 8 global store sectors: threads touch addresses 32 B apart on line 2.")
-    'kernel makes 8 global store sectors: threads touch addresses 32 B apart on line 2, `a[9] = 1`.'
+    >>> placed(program, SimtError.at("helper", 7, "the name n is not defined."))
+    'helper, line 7: the name n is not defined.'
     """
-    begins = re.match(rf"{re.escape(program.name)}, lines? (\d+)(?: and (\d+))?: ?", said)
-    if begins is None:
-        return _with_text(program, said) if said.startswith(f"{program.name} ") else said
-    lines = [int(number) for number in begins.groups() if number]
+    whole = error.advising() if isinstance(error, Unsupported) else str(error)
+    hazard = getattr(error, "hazard", None)
+    place = error if hazard is None else hazard
+    if getattr(place, "function", None) != program.name:
+        return whole
+    if hazard is not None:
+        lines, said = hazard.lines, f"{hazard.event}{hazard.rest}"
+    elif isinstance(error, Unsupported) and error.refusal:
+        lines, said = (error.line,), error.refusal.sentence()
+    else:
+        lines, said = (error.line,), f"it {error.said}" if isinstance(error, Raised) else error.said
     where = " and ".join(map(str, lines)), " and ".join(quoted(program, line) for line in lines)
-    rest = said[begins.end() :]
-    rest = f"it {rest}" if rest.startswith("raises ") else rest
-    return f"Line{'s' * (len(lines) > 1)} {where[0]}, {where[1]}: {rest}"
+    return f"Line{'s' * (len(lines) > 1)} {where[0]}, {where[1]}: {said}"
 
 
 def quoted(program: Program, line: int) -> str:
     """Return a line's text in code quotes."""
     return f"`{program.source.text(line)}`"
-
-
-def _with_text(program: Program, said: str) -> str:
-    """Return a sentence in which each line number is followed by the line's text."""
-
-    def number_and_text(found: re.Match) -> str:
-        comma = "" if found["more"] is None else ","
-        return f"on line {found['line']}, {quoted(program, int(found['line']))}{comma}"
-
-    return re.sub(r"\bon line (?P<line>\d+)(?P<more>(?= ))?", number_and_text, said)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.distributed.serial import Message, Serial
+from course_pkg.distributed.serial import Message, NeverReceived, Serial
 from course_pkg.grading.check import Out, rng
 from course_pkg.grading.explain import Failed
 from course_pkg.grading.one_rank import on_each_rank
@@ -174,7 +174,7 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
         if raised:  # Serial replaces some errors by others, but the judge needs the original one
             raise raised[0][0].with_traceback(raised[0][1]) from None
         if isinstance(error, CourseError):
-            raise Failed(_advised(str(error)), verdict=STUCK) from None
+            raise Failed(_advised(error), verdict=STUCK) from None
         raise
     name = getattr(function, "__name__", "The function")
     for given, later, its in zip(arguments, coming, moments, strict=True):
@@ -293,7 +293,7 @@ def _after_the_course(error):
     return trace or error.__traceback__
 
 
-def _advised(said: str) -> str:
-    if "never received." in said:  # otherwise the sentence itself says that a wait is missing
-        return f"{said} Is there a wait() for each start, and does each rank receive all that is sent to it?"
-    return said
+def _advised(error: CourseError) -> str:
+    if not isinstance(error, NeverReceived) or error.asked:  # the error itself says that a wait is missing
+        return str(error)
+    return f"{error} Is there a wait() for each start, and does each rank receive all that is sent to it?"

@@ -20,11 +20,12 @@ from course_pkg.core.errors import CourseError
 from course_pkg.grading import bubblewrap, protocol, seccomp
 from course_pkg.grading.channel import Channel, Ended, TooBusy, supported
 from course_pkg.grading.leftovers import folder_for, processes_now, remove
-from course_pkg.grading.terms import LearnerError, Limits, SandboxLost, clean
+from course_pkg.grading.terms import LearnerError, Limits, Loss, SandboxLost, clean
 from course_pkg.grading.warm import crowd
 
 __all__ = ["LearnerError", "Limits", "Sandbox", "SandboxLost", "TooBusy"]
 
+NO_RESULT = Loss("your code sent something that is not a result")
 START_S = 600.0  # time for Python to start: long, because a busy machine is not the learner's fault
 PATIENCE = (
     20  # a request may take this many times its limit times the load; beyond that the machine is at fault
@@ -123,7 +124,7 @@ class Sandbox:
         reply = self._ask(request | {"instead": dict(instead or {})})
         after = reply.get("args")
         if type(after) is not list or len(after) != len(args) or "value" not in reply:
-            raise self._lose("your code sent something that is not a result")
+            raise self._lose(NO_RESULT)
         for k, (old, new) in enumerate(zip(args, after, strict=True), 1):
             if isinstance(old, np.ndarray) and not _alike(old, new):
                 raise LearnerError("NotPlain", f"{name} changed the shape or dtype of its argument {k}")
@@ -133,14 +134,14 @@ class Sandbox:
         """Return a learner's variable; raises the errors of :meth:`call`."""
         reply = self._ask({"do": "get", "name": str(name)})
         if "value" not in reply:
-            raise self._lose("your code sent something that is not a result")
+            raise self._lose(NO_RESULT)
         return reply["value"]
 
     def names(self) -> set[str]:
         """Return the names that the learner's cells have defined."""
         found = self._ask({"do": "names"}).get("value")
         if type(found) is not list or not all(type(name) is str for name in found):
-            raise self._lose("your code sent something that is not a result")
+            raise self._lose(NO_RESULT)
         return set(found)
 
     @property
@@ -154,7 +155,7 @@ class Sandbox:
             self._channel.close()
         if self._folder is not None:
             remove(self._folder)
-        self._lost = self._lost or "the sandbox is closed"
+        self._lost = self._lost or Loss("the sandbox is closed")
 
     # ------------------------------------------------------------------------------------------------- machinery
 
@@ -173,11 +174,11 @@ class Sandbox:
             self._channel.send(parts, deadline)
             reply = self._channel.receive(deadline)
         except Ended as error:
-            raise self._lose(str(error)) from None
+            raise self._lose(error.loss) from None
         finally:
             self._channel.watch.finish()
         if type(reply) is not dict or reply.get("id") != self._number:
-            raise self._lose("your code sent something that is not a result")
+            raise self._lose(NO_RESULT)
         self.output = clean(reply.get("output"), self._limits.output_bytes)
         if "error" in reply:
             raise LearnerError.told(reply["error"])
@@ -191,15 +192,15 @@ class Sandbox:
             self._channel.receive(time.monotonic() + START_S)
         except Ended as error:
             said = self._channel.errors() or str(error)
-            self._lose("the sandbox did not start")
+            self._lose(Loss("the sandbox did not start"))
             raise TooBusy(f"the sandbox did not start, check the installation: {said}") from None
         self._ready = True
 
-    def _lose(self, reason: str) -> SandboxLost:
+    def _lose(self, loss: Loss) -> SandboxLost:
         """End the sandbox, and return the error to raise, which gives the reason."""
-        self._lost = reason
+        self._lost = loss
         self.close()
-        return SandboxLost(reason)
+        return SandboxLost(loss)
 
     def _start(self) -> None:
         python = [bubblewrap.python(), "-I", "-S", "-B"]

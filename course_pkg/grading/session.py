@@ -12,7 +12,7 @@ import numpy as np
 
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import check
-from course_pkg.grading.terms import LearnerError, SandboxLost
+from course_pkg.grading.terms import LearnerError, Loss, SandboxLost
 
 MOST_RESTARTS = 10
 START_S = 60.0  # time limit for the code that runs before any code of a learner
@@ -157,7 +157,7 @@ class Session:
 
     def _refuse(self, name: str) -> None:
         if name in self.endless:
-            raise SandboxLost(self.endless[name])
+            raise SandboxLost(Loss(self.endless[name], endless=True))
 
     def _watched(self, name: str | None = None):
         return _Watch(self, name)
@@ -184,7 +184,7 @@ class Session:
         self._last = error
         if name is not None:
             self._lost[name] = error
-            if error.endless and not error.in_all:
+            if error.loss.endless and not error.loss.in_all:
                 self.endless[name] = error.reason
         self._close()
 

@@ -85,22 +85,36 @@ class LearnerError(CourseError):
         return cls(kind, message, line)
 
 
+@dataclass(frozen=True)
+class Loss:
+    """Why a sandbox has ended.
+
+    Attributes
+    ----------
+    reason : str
+        A sentence for learners.
+    endless : bool
+        Whether its code used too much time.
+    in_all : bool
+        Whether all requests together used too much time; then the last request is not necessarily the cause.
+    """
+
+    reason: str
+    endless: bool = False
+    in_all: bool = False
+
+
 class SandboxLost(CourseError):
-    """The sandbox has ended; ``reason`` says why, in a sentence for learners."""
+    """The sandbox has ended; ``loss`` says why."""
 
-    def __init__(self, reason: str):
-        super().__init__(reason)
-        self.reason = reason
-
-    @property
-    def endless(self) -> bool:
-        """Whether the sandbox ended because its code used too much time."""
-        return self.reason.endswith("is there an endless loop?")
+    def __init__(self, loss: Loss):
+        super().__init__(loss.reason)
+        self.loss = loss
 
     @property
-    def in_all(self) -> bool:
-        """Whether all requests together used too much time; then the last request is not necessarily the cause."""
-        return " s in all: " in self.reason
+    def reason(self) -> str:
+        """Why the sandbox has ended, in a sentence for learners."""
+        return self.loss.reason
 
 
 def clean(text, most: int) -> str:

@@ -11,6 +11,7 @@ import threading
 import time
 
 from course_pkg.grading import leftovers, procfs
+from course_pkg.grading.terms import Loss
 
 TICK_S = 0.1  # mean time between two looks
 # most sleep that is counted per look: if more time has passed, then this process itself had to wait for a core
@@ -21,7 +22,7 @@ ALL = "your code took more than {:g} s in all: is there an endless loop?"
 
 
 class Watch(threading.Thread):
-    """Ends a sandbox that uses too much; then ``reason`` says why, in a sentence for learners.
+    """Ends a sandbox that uses too much; then ``loss`` says why.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class Watch(threading.Thread):
         super().__init__(name="sandbox-watch", daemon=True)
         self._pid, self._limits, self._end = pid, limits, end
         self._done, self._lock = threading.Event(), threading.Lock()
-        self.reason = ""
+        self.loss: Loss | None = None
         self._cpu_s = 0.0  # processor time of all processes at the last look
         self._request_s: float | None = None  # time limit of the current request; None between requests
         self._from_cpu_s: float | None = None
@@ -73,12 +74,12 @@ class Watch(threading.Thread):
     def run(self) -> None:
         """Look about ten times per second, until the watch is stopped or has ended the sandbox."""
         while not self._done.wait(TICK_S * self._random.uniform(0.5, 1.5)):
-            self.reason = self._look()
-            if self.reason:
+            self.loss = self._look()
+            if self.loss:
                 self._end()
                 return
 
-    def _look(self) -> str:
+    def _look(self) -> Loss | None:
         if sys.platform.startswith("linux"):
             # a process that its parent left behind is now the judge's own child, and counts like the others
             others = leftovers.sandboxes - {self._pid}
@@ -89,17 +90,17 @@ class Watch(threading.Thread):
         else:
             taken, memory = procfs.portable(self._pid)
         if taken.processes >= self._limits.processes:
-            return f"your code started {self._limits.processes} processes or more"
+            return Loss(f"your code started {self._limits.processes} processes or more")
         if memory > self._limits.memory_bytes:
-            return f"your code took more than {self._limits.memory_bytes >> 20} MiB of memory"
+            return Loss(f"your code took more than {self._limits.memory_bytes >> 20} MiB of memory")
         return self._time(taken, time.monotonic())
 
-    def _time(self, taken, now: float) -> str:
+    def _time(self, taken, now: float) -> Loss | None:
         with self._lock:
             passed_s, ran_s = now - self._looked, taken.cpu_s - self._cpu_s
             self._looked, self._cpu_s = now, max(self._cpu_s, taken.cpu_s)
             if self._request_s is None:
-                return ""
+                return None
             if self._from_cpu_s is None:
                 self._from_cpu_s = self._cpu_s
             elif not taken.busy:
@@ -107,9 +108,9 @@ class Watch(threading.Thread):
                 self._idle_s += max(0.0, min(passed_s, LONGEST_TICK_S) - max(ran_s, 0.0))
             used = self._used_s()
             if self._spent_s + used > self._limits.total_s:
-                return ALL.format(self._limits.total_s)
+                return Loss(ALL.format(self._limits.total_s), endless=True, in_all=True)
             why = ASLEEP if self._idle_s > used / 2 else LOOP
-            return why.format(self._request_s) if used > self._request_s else ""
+            return Loss(why.format(self._request_s), endless=True) if used > self._request_s else None
 
     def _used_s(self) -> float:
         return 0.0 if self._from_cpu_s is None else self._cpu_s - self._from_cpu_s + self._idle_s

@@ -130,8 +130,12 @@ def _print(answer: Answer, trial: Trial) -> Exception | None:
 
 def _told_again(stopped: Exception, outcome: Outcome) -> bool:
     """Return whether the print was stopped by a hazard that the verdict reports anyway."""
-    told = (h.message for profile in outcome.profiles for h in profile.hazards)
-    return isinstance(stopped, HazardError) and stopped.hazard.message in told
+    told = {_which(h) for profile in outcome.profiles for h in profile.hazards}
+    return isinstance(stopped, HazardError) and _which(stopped.hazard) in told
+
+
+def _which(hazard) -> tuple:
+    return hazard.kind, hazard.function, hazard.lines, hazard.array, hazard.index, hazard.threads
 
 
 def _launched(kernel: Kernel, trial: Trial) -> Outcome:

@@ -13,7 +13,7 @@ from course_pkg.practice.attempt import Outcome
 from course_pkg.practice.outside import waits_for_results
 from course_pkg.practice.step import Trial
 from course_pkg.simt import KernelProfile
-from course_pkg.simt.memory.hazard import EITHER, NOT_IN_STEP, Hazard, all_must_pass
+from course_pkg.simt.memory.hazard import EITHER, NOT_IN_STEP, Hazard, all_must_pass, beyond
 from course_pkg.simt.memory.places import Thread
 
 _ORDER = ("out_of_bounds", "negative_index", "divergent_barrier", "uninitialised")
@@ -122,8 +122,7 @@ def _with_number(profile: KernelProfile, hazard: Hazard) -> str:
     line_of_threads = profile.grid[1:] == (1, 1) and profile.block[1:] == (1, 1)
     if not line_of_threads or hazard.index != (number,) or number < profile.block[0]:
         return hazard.event
-    name = str(hazard.threads[0])
-    return f"{name} (thread {number} of the grid){hazard.event.removeprefix(name)}"
+    return beyond(f"{hazard.threads[0]} (thread {number} of the grid)", hazard.element, hazard.shape)
 
 
 def _out_of_what(answer: Answer, hazard: Hazard) -> str:

@@ -70,7 +70,7 @@ class Progress:
         self.solved = solved()
 
     def rows(self, lecture: str) -> list[tuple[str, str]]:
-        """Return the title and the state of each step of a lecture."""
+        """Return the title and the state of each step of a lecture, as text."""
         return [(step.title, self._state(step, lecture)) for step in self.lectures[lecture]]
 
     def _state(self, step: Step, lecture: str) -> str:
@@ -98,16 +98,16 @@ class Progress:
 
     def _list(self, lecture: str) -> str:
         items = []
-        for title, state in self.rows(lecture):
+        for step in self.lectures[lecture]:
             mark, colour = (
                 ("✓", f"var(--gain-text, {GAIN_TEXT})")
-                if state.startswith("solved")
+                if step.name in self.solved
                 else ("○", f"var(--muted, {MUTED})")
             )
             items.append(
                 f'<li style="border-bottom:1px solid {LINE};padding:3px 0"><span style="color:{colour}" '
-                f'aria-hidden="true">{mark}</span> {escape(title)} '
-                f'<span style="opacity:.75">{escape(state)}</span></li>'
+                f'aria-hidden="true">{mark}</span> {escape(step.title)} '
+                f'<span style="opacity:.75">{escape(self._state(step, lecture))}</span></li>'
             )
         title = escape(lecture.replace("_", " ").capitalize())
         return (

@@ -23,6 +23,7 @@ class SimtError(CourseError):
 
     function: str | None = None
     line: int | None = None
+    _passed: frozenset = frozenset()  # names of the functions whose lines are noted
 
     def __init__(self, message: str):
         super().__init__(message)
@@ -43,9 +44,9 @@ class SimtError(CourseError):
         source : FunctionSource
         line : int
         """
-        head = f"In {source.name}, line "
-        if not any(one.startswith(head) for one in self.lines):
-            self.lines += (f"{head}{line}:  {source.text(line)}",)
+        if source.name not in self._passed:
+            self._passed |= {source.name}
+            self.lines += (f"In {source.name}, line {line}:  {source.text(line)}",)
 
 
 class Unsupported(SimtError):
@@ -63,6 +64,31 @@ class Unsupported(SimtError):
     """
 
     refusal = None
+
+    def advising(self, advice: str = "") -> str:
+        """Return the message with other advice, a whole sentence, in place of that to try another simulator.
+
+        Examples
+        --------
+        >>> from course_pkg.simt.front.instead import refusal
+        >>> error = Unsupported.at("kernel", 3, str(refusal("recursion")))
+        >>> error.refusal = refusal("recursion")
+        >>> error.advising("Write a loop.")
+        'kernel, line 3: recursion is outside what the interpreter runs. Write a loop.'
+        """
+        if self.refusal is None:
+            return str(self)
+        return str(self.at(self.function, self.line, self.refusal.sentence(advice)))
+
+
+class Endless(SimtError):
+    """A launch that does not end was stopped.
+
+    Examples
+    --------
+    >>> issubclass(Endless, SimtError)
+    True
+    """
 
 
 class NoIndex(SimtError):
@@ -90,6 +116,8 @@ class Raised(SimtError):
 
     Attributes
     ----------
+    name : str
+        The name of the exception.
     exception : str
         The name of the exception, and its text if that is a literal.
 
@@ -99,6 +127,7 @@ class Raised(SimtError):
     True
     """
 
+    name: str = ""
     exception: str = ""
 
 

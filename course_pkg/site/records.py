@@ -71,7 +71,10 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
         (format_time(bound_s) if bounded else UNKNOWN, bound_s),
         (f"{over:.2f}×" if bounded else UNKNOWN, over),
         (UNKNOWN if m.t_eff_gb_s is None else f"{m.t_eff_gb_s:,.0f}", m.t_eff_gb_s),
-        (_settings(m), None),  # least important, so last: in a narrow window, the last column is cut off
+        (
+            lookup.settings_of(m),
+            None,
+        ),  # least important, so last: in a narrow window, the last column is cut off
     ]
     return f"<tr>{''.join(_cell(text, value) for text, value in cells)}</tr>"
 
@@ -79,13 +82,6 @@ def row(m: Measurement, topic: str, bounds: Limits | None) -> str:
 def _heading(name: str, number: bool) -> str:
     marks = (" data-number" if number else "") + (" data-choice" if name in CHOICES else "")
     return f'<th scope="col"{marks}>{name}</th>'
-
-
-def _settings(m: Measurement) -> str:
-    """Return as text the parameters that distinguish a measurement, other than its size."""
-    said = lookup.describe(m)
-    size = lookup.size_of(m)
-    return said.removeprefix(size).removeprefix(", ")
 
 
 def _cell(text: str, value: float | None) -> str:

@@ -169,6 +169,14 @@ def split_rows(A, tol: float = 0.0) -> RowSplit:
     return RowSplit(high, low, row_errors, high_rows, low_rows)
 
 
+SPLITS = {  # how the matrix is split, by variant of the operation "splitting"
+    "rows_together": split_rows,
+    "rows_apart": split_rows,
+    "entries_together": split_entries,
+    "entries_apart": split_entries,
+}
+
+
 def _fitting(A, tol):
     """Return ``|a - float32(a)|`` of each entry, whether it fits, and its row."""
     check_csr(A)

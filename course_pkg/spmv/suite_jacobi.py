@@ -16,7 +16,7 @@ from course_pkg.permutation.reference import random_permutation, reverse_cuthill
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.jacobi import plain_system, row_permuted_system, symmetric_system
 from course_pkg.spmv.jacobi_cost import scattered_sectors
-from course_pkg.spmv.splitting import split_entries, split_rows
+from course_pkg.spmv.splitting import SPLITS
 from course_pkg.spmv.swap import stepping_matrix, vectors_for
 from course_pkg.spmv.tuning import lanes_for
 from course_pkg.spmv.variants import VARIANTS
@@ -151,10 +151,11 @@ def splittings(name: str, A, options) -> Iterator[Measurement]:
     common = partial(_product, there, expected, {**parameters, "lanes": lanes}, options)
     double = VARIANTS["spmv_csr_vector"]
     yield common(double, whole, double.cost(**whole.sizes(), dtype="float64"), lanes, bound=0.0)
-    for how, split in (("rows", split_rows), ("entries", split_entries)):
+    variants = VARIANTS.of("splitting", CUDA)
+    for split in dict.fromkeys(SPLITS[variant.name] for variant in variants):
         M = split(A, TOLERANCE)
-        for variant in VARIANTS.of("splitting", CUDA):
-            if variant.name.startswith(how):
+        for variant in variants:
+            if SPLITS[variant.name] is split:
                 its_cost = variant.cost(*M.shape, M.nonzeros, low=M.low.nonzeros)
                 seen = {"low_share": round(M.low_share, 4)}
                 yield common(variant, M, its_cost, lanes, bound=M.error_bound(x), seen=seen, tol=TOLERANCE)

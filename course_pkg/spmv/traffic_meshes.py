@@ -17,13 +17,14 @@ from course_pkg.spmv import cost, jacobi_cost, splitting_cost, swap_cost
 from course_pkg.spmv import gpu_numba as spmv
 from course_pkg.spmv.formats import CsrBalanced, Ell, EllR, SellCSigma
 from course_pkg.spmv.jacobi import system_of
-from course_pkg.spmv.splitting import split_entries, split_rows
+from course_pkg.spmv.splitting import RowSplit, split_entries, split_rows
 from course_pkg.spmv.suite_jacobi import TOLERANCE, scaled
 from course_pkg.spmv.suite_orders import ORDERS, ordered
 from course_pkg.spmv.swap import stepping_matrix
 from course_pkg.spmv.tuning import CHUNK, ITEMS, LANES, SIGMA, TILE
 
 SIZES = {"tetrahedral": 128, "power_law": 2**21, "poisson_3d": 128}
+PARTS = ("high", "low")  # the parts of a matrix in two precisions
 ROWS = 2**21  # rows of each matrix
 NONZEROS = {"tetrahedral": 23_435_776, "power_law": 18_866_449, "poisson_3d": 14_581_760}
 MEAN_LANES = {"tetrahedral": 8, "poisson_3d": 4}  # as tuning.lanes_for chooses them
@@ -217,29 +218,29 @@ def _splittings(large):
     second = Cost(bytes_read=part * entries + pointers + 2 * vector, bytes_written=vector)
     both = splitting_cost.splitting_rows_together(ROWS, ROWS, nonzeros, low=rows)
     sums = splitting_cost.splitting_entries_together(ROWS, ROWS, nonzeros, low=entries)
-    for name, kernel, split, its_cost in (
-        ("rows_together", spmv.splitting_rows_together_kernel, split_rows, both),
-        ("entries_together", spmv.splitting_entries_together_kernel, split_entries, sums),
-        ("entries_high", spmv.row_product_kernel, split_entries, first),
-        ("entries_low", spmv.splitting_add_kernel, split_entries, second),
+    for name, kernel, split, parts, its_cost in (
+        ("rows_together", spmv.splitting_rows_together_kernel, split_rows, PARTS, both),
+        ("entries_together", spmv.splitting_entries_together_kernel, split_entries, PARTS, sums),
+        ("entries_high", spmv.row_product_kernel, split_entries, ("high",), first),
+        ("entries_low", spmv.splitting_add_kernel, split_entries, ("low",), second),
     ):
         large.add(
             kernel(lanes),
             _by_rows(lanes),
             THREADS,
-            lambda split=split, name=name: (*_parts(_split(split), name), *_vectors()),
+            lambda split=split, parts=parts: (*_arrays(_split(split), parts), *_vectors()),
             f"scaled tetrahedra in two precisions, {name.replace('_', ' ')}",
             name=f"spmv_splitting_{name}_tetrahedral",
             cost=its_cost,
         )
 
 
-def _parts(M, name):
-    """Return the arrays of a matrix in two precisions, or those of the part that a kernel's name ends with."""
+def _arrays(M, parts):
+    """Return the arrays of parts of a matrix in two precisions."""
     arrays = []
-    for part in [p for p in ("high", "low") if name.endswith((p, "together"))]:
+    for part in parts:
         arrays += _csr(getattr(M, part))
-        arrays += _on_device(getattr(M, f"{part}_rows")) if name.startswith("rows") else ()
+        arrays += _on_device(getattr(M, f"{part}_rows")) if isinstance(M, RowSplit) else ()
     return tuple(arrays)
 
 

@@ -113,6 +113,7 @@ ON_ARRAYS = {
         1,
     ),
 }
+DIFFUSION = ("diffusion_step_2d", "diffusion_step_3d")
 
 
 def _boundary_lines(shape):
@@ -123,7 +124,7 @@ def _boundary_lines(shape):
 for name, (kernel, block, make, reads, writes) in ON_ARRAYS.items():
     shape = (EDGE,) * 3 if len(block) == 3 else (EDGE_2D,) * 2
     points, blocks = int(np.prod(shape)), blocks_for(shape, block)
-    unread = _boundary_lines(shape) if name.startswith("diffusion") else 0
+    unread = _boundary_lines(shape) if name in DIFFUSION else 0
     large.add_traffic(kernel, blocks, block, make, points, reads, writes, f"{name}_{shape[0]}", unread=unread)
 for block in TILES_2D:
     if block != stencil.BLOCK_2D:

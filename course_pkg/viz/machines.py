@@ -1,7 +1,5 @@
 """Figures of machines: the roofline and the memory wall."""
 
-import re
-
 import numpy as np
 from matplotlib.ticker import MultipleLocator
 
@@ -184,7 +182,7 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
         ax.set(xlabel="year", ylabel=f"flops for each {dtype} moved")
         ax.set_xlim(machines[0].year - 1, machines[-1].year + 2.5)
         ax.set_ylim(0.8, 200)
-        _label_beside(ax, [(m.year, m.balance(dtype), _short(m.name)) for m in machines])
+        _label_beside(ax, [(m.year, m.balance(dtype), m.short) for m in machines])
         plain_log(ax.yaxis)
         ax.xaxis.set_major_locator(MultipleLocator(2))
         figure.legend(loc="outside upper center", ncols=3)
@@ -195,11 +193,6 @@ def memory_wall(machines, *, dtype="float64") -> Picture:
         f"Flops that a machine can do for each {dtype} number it moves, by year: {listed}.",
         size=(8.6, 4.1),
     )
-
-
-def _short(name):
-    """Return a machine's name without the parts that the figure does not need to tell machines apart."""
-    return re.sub(r" \(.*\)| 9654| 7 7840U|Tesla |GeForce | SXM\d?", "", name)
 
 
 def _label_beside(ax, points):

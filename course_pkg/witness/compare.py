@@ -12,7 +12,6 @@ from course_pkg.witness.ncu import Counters
 
 LARGEST_CACHE = 128 * 2**20  # bytes: no GPU has a larger cache
 EXCEPTIONS = Path(__file__).with_name("exceptions.toml")
-UNEXPLAINED = ("Supposed, not read in machine code yet", "Not explained yet")  # how such reasons begin
 
 
 @dataclass(frozen=True)
@@ -154,15 +153,11 @@ def compare(case: Case, counters: Counters, profiled=None) -> list[Row]:
 
 @dataclass(frozen=True)
 class Inexact:
-    """A case with inexact counts: which quantities are inexact, and the reason why."""
+    """A case with inexact counts: which quantities are inexact, the reason, and whether it was read in machine code."""
 
     quantities: tuple[str, ...]
     reason: str
-
-    @property
-    def explained(self) -> bool:
-        """Whether the reason was read in machine code."""
-        return not self.reason.startswith(UNEXPLAINED)
+    explained: bool = True
 
 
 def exceptions(path: Path = EXCEPTIONS) -> dict[str, Inexact]:
@@ -189,7 +184,7 @@ def exceptions(path: Path = EXCEPTIONS) -> dict[str, Inexact]:
             )
         if name in found:
             raise CourseError(f"{path.name} lists {name} twice: put its quantities into one entry.")
-        found[name] = Inexact(tuple(quantities), reason)
+        found[name] = Inexact(tuple(quantities), reason, entry.get("explained", True))
     return found
 
 

@@ -28,9 +28,20 @@ def test_residuals_say_how_it_ended_and_what_to_try(updated, true, status, advic
 
 def test_trouble_on_the_way_comes_before_what_the_residuals_say():
     found = outcome.finish(None, [1.0, 1e-7], 1e-6, 1e-7, outcome.not_definite(-2.0, 2))
-    assert found.status is Status.NOT_DEFINITE
-    assert "in iteration 2 p·Ap = -2.000e+00" in found.reason
-    assert "MINRES" in found.reason
+    assert (found.status, found.reason) == outcome.not_definite(-2.0, 2)
+
+
+@pytest.mark.parametrize(
+    ("stop", "status", "number", "remedy"),
+    [
+        (outcome.not_definite(-2.0, 2), Status.NOT_DEFINITE, "in iteration 2 p·Ap = -2.000e+00", "MINRES"),
+        (outcome.preconditioner_not_definite(-2.0), Status.M_NOT_DEFINITE, "r·Mr = -2.000e+00", "omit M"),
+        (outcome.overflowed(np.inf, 2), Status.OVERFLOW, "in iteration 2 p·Ap = inf", "scale b and x0 down"),
+    ],
+)
+def test_trouble_names_the_number_that_shows_it_and_the_remedy(stop, status, number, remedy):
+    assert stop.status is status
+    assert number in stop.reason and remedy in stop.reason
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_lanes_that_meet_in_one_bank_are_counted():
     error = failure(square(column_kernel), "shared_load.wavefronts", 64)
     line = Path(__file__).read_text(encoding="utf-8").splitlines().index("    out[y, x] = tile[x, y]") + 1
     why = (
-        f"on line {line} a warp takes 32 passes over the banks where 2 would do, "
+        f"on line {line}, `out[y, x] = tile[x, y]`, a warp takes 32 passes over the banks where 2 would do, "
         "because 16 lanes of a half-warp meet in one bank"
     )
     assert str(error) == (

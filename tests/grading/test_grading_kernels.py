@@ -5,8 +5,7 @@ import submissions as s
 from test_grading_judge_small import code, graded
 
 from course_pkg.grading import judge
-from course_pkg.grading.feedback import in_the_judges_words
-from course_pkg.simt.front.instead import FALLBACK, PLAIN
+from course_pkg.simt.front.instead import PLAIN
 
 STUB = "@cuda.jit\ndef f(x):\n    x[cuda.grid(1)] = 1.0"
 TEST = "x = cuda.to_device(np.zeros(40))\nf[2, 32](x)\ncheck.close(x.copy_to_host(), np.ones(40), 'x')"
@@ -99,8 +98,10 @@ def test_what_the_judge_does_not_read_says_what_to_write(name):
 
 
 def test_what_only_a_simulator_may_run_is_told_otherwise_to_who_is_judged():
-    said = in_the_judges_words(f"f, line 5: this is new. {FALLBACK}.")
-    assert said == f"f, line 5: this is new. For the judge, {PLAIN}."
+    report = graded(f"@cuda.jit\ndef f{BODY.replace('1.0', '1.0 * isinstance(i, int)')}", TEST, stub=STUB)
+    assert report.points == 0
+    said = report.cells[0].feedback
+    assert said.endswith(f"is outside what the interpreter runs. For the judge, {PLAIN}."), said
 
 
 SIGNATURES = {

@@ -10,6 +10,7 @@ from sandbox_cases import contained, raised
 
 from course_pkg.grading import seccomp
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
+from course_pkg.grading.terms import Loss
 
 ROUTES = {  # ways to memory that is no process's own
     "shared mapping": "import mmap\nkept = []\nfor _ in range(30):\n    m = mmap.mmap(-1, 50 << 20)\n"
@@ -63,7 +64,7 @@ for _ in range(8):
     with contained(memory_bytes=600 << 20) as sandbox:
         sandbox.run(source, "cell")
         end = time.monotonic() + 60
-        while not sandbox._channel.watch.reason and time.monotonic() < end:
+        while not sandbox._channel.watch.loss and time.monotonic() < end:
             time.sleep(0.05)
         with pytest.raises(SandboxLost, match=r"^your code took more than 600 MiB of memory$"):
             sandbox.names()
@@ -72,7 +73,7 @@ for _ in range(8):
 def test_an_answer_that_is_quicker_than_the_end_of_its_process_does_not_count():
     with contained() as sandbox:
         sandbox.run("x = 1", "cell")
-        sandbox._channel.watch.reason = "your code took too much"  # its processes have not ended yet
+        sandbox._channel.watch.loss = Loss("your code took too much")  # its processes have not ended yet
         with pytest.raises(SandboxLost, match=r"^your code took too much$"):
             sandbox.names()
 

@@ -134,17 +134,17 @@ def test_an_indefinite_matrix_is_a_result_that_says_so(accelerate):
     Q = 1.9 * np.eye(3) - 0.9
     found = reference.pqp(Q, -np.ones(3), accelerate=accelerate)
     assert found.status is Status.INDEFINITE and not found.converged
-    assert "not positive semidefinite" in found.reason and "-" in found.reason
+    assert "= -" in found.reason and "check its sign, or add to its diagonal" in found.reason
     diagonal = reference.pqp(np.diag([-1e-300, 1.0]), np.ones(2), accelerate=accelerate)
-    assert diagonal.status is Status.INDEFINITE and "diagonal is negative" in diagonal.reason
+    assert diagonal.status is Status.INDEFINITE and diagonal.iterations == 0
 
 
 def test_an_objective_without_a_minimum_is_a_result_that_says_so():
     Q, h = np.array([[1.0, -1.0], [-1.0, 1.0]]), -np.ones(2)
     found = reference.pqp(Q, h)
-    assert found.status is Status.UNBOUNDED and "F falls without bound" in found.reason
+    assert found.status is Status.UNBOUNDED and "check the sign of h" in found.reason
     plain = reference.pqp(Q, h, accelerate=False)
-    assert plain.status is Status.MAXITER and "not" in str(plain).lower()
+    assert plain.status is Status.MAXITER
 
 
 def test_too_few_iterations_are_a_result_that_says_so():
@@ -152,13 +152,11 @@ def test_too_few_iterations_are_a_result_that_says_so():
     for accelerate in (True, False):
         found = reference.pqp(p.Q, p.h, maxiter=3, accelerate=accelerate)
         assert found.status is Status.MAXITER and found.iterations == 3
-        assert "allow more iterations with maxiter" in found.reason
 
 
 def test_an_overflow_is_a_result_that_says_so():
     found = reference.pqp(np.full((2, 2), 1e300), np.array([-1e300, 1.0]), np.full(2, 1e200))
-    assert found.status in (Status.OVERFLOW, Status.UNBOUNDED, Status.INDEFINITE)
-    assert not found.converged and "inf" in found.reason.lower()
+    assert found.status is Status.OVERFLOW and "scale Q, h or x0 down" in found.reason
 
 
 def test_single_precision_says_what_it_can_reach():

@@ -24,10 +24,14 @@ class Refusal:
     way: str
     compiled: bool
 
-    def __str__(self):
+    def sentence(self, advice: str = "") -> str:
+        """Return the sentence; if Numba compiles the construct, a sentence of advice follows."""
         if self.compiled:
-            return f"{self.construct} {OUTSIDE}{': ' if self.way else ''}{self.way}. {FALLBACK}."
+            return f"{self.construct} {OUTSIDE}{': ' if self.way else ''}{self.way}. {advice}".rstrip()
         return f"{self.construct} {NOT_ON_A_GPU}: {self.way}."
+
+    def __str__(self):
+        return self.sentence(f"{FALLBACK}.")
 
 
 INSTEAD = {  # {beginning of a construct's name: what to write instead}

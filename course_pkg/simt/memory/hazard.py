@@ -15,6 +15,11 @@ def all_must_pass(out_of: str) -> str:
     return f"all threads of a block must pass the same barrier, so move it out of {out_of}"
 
 
+def beyond(who, element: str, shape: tuple) -> str:
+    """Return what happened if a thread used an element that its array does not have."""
+    return f"{who} uses {element}, outside the array's shape {shape}"
+
+
 @dataclass(frozen=True)
 class Hazard:
     """Something that is wrong with a kernel, though its result may look right.

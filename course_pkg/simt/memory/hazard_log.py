@@ -6,7 +6,7 @@ import numpy as np
 
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.memory.conflict import conflict, index_of, split
-from course_pkg.simt.memory.hazard import EITHER, OTHER_DATA, WRAPS, Hazard, all_must_pass
+from course_pkg.simt.memory.hazard import EITHER, OTHER_DATA, WRAPS, Hazard, all_must_pass, beyond
 from course_pkg.simt.memory.notes import Notes, Unwritten
 from course_pkg.simt.memory.order import SITES, thread_of
 from course_pkg.simt.memory.places import place_of_thread
@@ -61,7 +61,7 @@ class HazardLog:
             event = f"{who} uses the negative index {what}"
             rest = f", {WRAPS}: is a boundary test missing?"
         else:
-            event = f"{who} uses {what}, outside the array's shape {shape}"
+            event = beyond(who, what, shape)
             rest = f": {OTHER_DATA}."
         more = np.flatnonzero(lanes.full.reshape(-1))[1 : MOST_ALIKE + 1]
         alike = tuple(place_of_thread(run.wave, *divmod(int(at), run.wave.threads_per_block)) for at in more)

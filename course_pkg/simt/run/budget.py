@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from course_pkg.simt.errors import SimtError
+from course_pkg.simt.errors import Endless
 
 _STEPS: ContextVar[int | None] = ContextVar("steps", default=None)
 
@@ -17,7 +17,7 @@ def limits(*, steps: int | None) -> Iterator[None]:
     ----------
     steps : int or None
         Maximum number of statements that a launch may interpret. Running a statement once, for up to 2^18 threads at
-        a time, counts as one. A launch that needs more raises a SimtError.
+        a time, counts as one. A launch that needs more raises Endless, a SimtError.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def limits(*, steps: int | None) -> Iterator[None]:
     >>> with simt.limits(steps=1):
     ...     simt.profile(copy_kernel[1, 32], np.ones(32), np.empty(32))
     Traceback (most recent call last):
-    course_pkg.simt.errors.SimtError: ...
+    course_pkg.simt.errors.Endless: ...
     """
     before = _STEPS.set(steps)
     try:
@@ -40,9 +40,9 @@ def steps_now() -> int | None:
     return _STEPS.get()
 
 
-def endless(run, example: str = "") -> SimtError:
+def endless(run, example: str = "") -> Endless:
     """Return the error for a launch that does not end."""
-    return SimtError(
+    return Endless(
         f"{run.launch.name} runs on and on, and was stopped: look for a loop that ends too late, or whose condition "
         f"never becomes false{example}. A thread that waits in a loop for another may wait for ever."
     )

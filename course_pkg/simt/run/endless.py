@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from course_pkg.simt.errors import SimtError
+from course_pkg.simt.errors import Endless
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import owner
 from course_pkg.simt.run.budget import endless
@@ -63,7 +63,7 @@ class Watch:
 
         Raises
         ------
-        SimtError
+        Endless
             If the loop never ends.
         """
         if self._lanes is None or lanes.threads != self._lanes.threads:
@@ -109,7 +109,7 @@ class Watch:
             return False
         return all(_same(self._before[name], value) for name, value in now.items())
 
-    def _stopped(self, why: str) -> SimtError:
+    def _stopped(self, why: str) -> Endless:
         where = f"line {self._node.lineno}"
         if self._frame.program.name != self._run.launch.name:
             where += f" of {self._frame.program.name}"

@@ -33,9 +33,10 @@ def _assert(run, frame, node, mask):
 def _raise(run, frame, node, mask):
     """Stop the launch if a lane runs a raise statement."""
     _require_exception(frame, node)
-    exception = _exception(node.exc)
+    name, text = _exception(node.exc)
+    exception = f"{name}: {text}" if text else name
     error = Raised.at(frame.program.name, node.lineno, f"raises {exception}.")
-    error.exception = exception
+    error.name, error.exception = name, exception
     if not run.dry:
         raise error
     frame.raised = frame.raised or error
@@ -77,12 +78,11 @@ def _require_exception(frame, node) -> None:
         raise SimtError.at(*where, "write an exception and its text, as in `raise ValueError('too large')`.")
 
 
-def _exception(node) -> str:
-    """Return the name of the exception in a raise statement, and its text if that is a literal."""
+def _exception(node) -> tuple[str, str]:
+    """Return the name of the exception in a raise statement, and its text if that is a literal; otherwise no text."""
     arguments = node.args if isinstance(node, ast.Call) else []
     name = ast.unparse(node.func if isinstance(node, ast.Call) else node) if node else "an exception"
     text = arguments[0].value if arguments and isinstance(arguments[0], ast.Constant) else ""
     if name == "NotImplementedError" and not text:
         text = "the kernel is not written yet"
-    text = " ".join(str(text).split()).rstrip(".")
-    return f"{name}: {text}" if text else name
+    return name, " ".join(str(text).split()).rstrip(".")
