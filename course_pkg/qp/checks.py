@@ -58,6 +58,21 @@ def check_split_product(Q, x, out, *, device: bool) -> None:
     require_distinct(Q=Q, x=x, out=out)
 
 
+def check_pack(Q, h, shift, packed) -> None:
+    """Check that a smaller problem belongs to unknowns of this number and precision; all in GPU memory."""
+    require_arrays(device=True, Q=Q)
+    require_arrays(device=True, dtypes=(str(Q.dtype),), h=h, shift=shift)
+    require_ndim(2, Q=Q)
+    check_square(Q)
+    require_shape((Q.shape[0],), h=h)
+    _check_offsets(Q, device=True)
+    if packed.active.shape != h.shape or np.dtype(packed.Q.dtype) != np.dtype(Q.dtype):
+        raise CourseError(
+            f"packed was made for {packed.active.size} unknowns in {packed.Q.dtype}, but Q has {Q.shape[0]} in "
+            f"{Q.dtype}: make it with room_for(x)."
+        )
+
+
 def _check_offsets(Q, device: bool) -> None:
     if device and Q.shape[-1] > MOST:
         raise CourseError(
