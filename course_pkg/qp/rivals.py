@@ -7,9 +7,11 @@ up: OSQP after ``LIMIT_S`` seconds, the others after a number of iterations, bec
 import numpy as np
 
 from course_pkg.bench.rival import Rival
+from course_pkg.qp.reference import kkt_residual
 
 LIMIT_S = 20.0  # of a solve by OSQP; it looks at the clock between its iterations
 MOST_ITERATIONS = 100_000  # of a first-order method
+TIGHTER = (1, 1e-1, 1e-2, 1e-3)  # tolerances that MPAX is asked for, times ours: its own residuals are not ours
 
 
 def scipy_nnls(Q, h) -> Rival:
@@ -67,7 +69,11 @@ def osqp_solve(Q, h) -> Rival:
 
 
 def mpax_solve(Q, h) -> Rival:
-    """Return MPAX's first-order method for quadratic programs (raPDHG), on the device that JAX finds."""
+    """Return MPAX's first-order method for quadratic programs (raPDHG), on the device that JAX finds.
+
+    The first call tries the tolerances of ``TIGHTER``, from the loosest, until the KKT residual is at most
+    ``rtol ‖h‖∞``; later calls repeat the one that was enough, or the tightest if none was.
+    """
     from importlib.metadata import version
 
     import jax
@@ -85,10 +91,15 @@ def mpax_solve(Q, h) -> Rival:
     solvers = {}
 
     def call(rtol=1e-6):
-        if rtol not in solvers:  # compiled once; it divides by eps_rel, which cannot be 0
-            exact = rtol * float(np.abs(h).max())
-            solver = mpax.raPDHG(eps_abs=exact, eps_rel=1e-12, iteration_limit=MOST_ITERATIONS)
+        if rtol in solvers:
+            last[:] = [solvers[rtol](program).primal_solution]
+            return
+        target = rtol * float(np.abs(h).max())
+        for share in TIGHTER:  # each is compiled once; MPAX divides by eps_rel, which cannot be 0
+            solver = mpax.raPDHG(eps_abs=share * target, eps_rel=1e-12, iteration_limit=MOST_ITERATIONS)
             solvers[rtol] = jax.jit(solver.optimize)
-        last[:] = [solvers[rtol](program).primal_solution]
+            last[:] = [solvers[rtol](program).primal_solution]
+            if kkt_residual(np.asarray(last[0]), Q @ np.asarray(last[0]) + h) <= target:
+                break
 
     return Rival(call, lambda: jax.block_until_ready(last), lambda: np.asarray(last[0]), version("mpax"))

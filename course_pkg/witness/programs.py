@@ -11,7 +11,7 @@ from course_pkg.witness.clocks import Clocks, clocks
 from course_pkg.witness.on_device import OnDevice
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
-OWN_SETTING = {"rows": None, "unroll": None}  # not one of those that the suite tries
+OWN_SETTING = {"rows": None, "unroll": None, "iterations": None}  # not one of those that the suite tries
 
 
 class Programs(OnDevice):

@@ -190,9 +190,17 @@ def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
             m.variant for m in updates if m.parameters["dtype"] == dtype and "inactive" not in m.parameters
         }
         assert here == {v.name for v in VARIANTS.of("update", CUDA)}
-    idle = {m.variant: m for m in updates if m.parameters.get("inactive")}
+    idle = {
+        m.variant: m for m in updates if m.parameters.get("inactive") and "iterations" not in m.parameters
+    }
     assert set(idle) == set(suite_gpu.SPARSE)
     assert idle["compacted"].cost.bytes_read < 0.1 * idle["rows"].cost.bytes_read
+    often = [m for m in updates if m.parameters.get("iterations") == suite_gpu.READMIT_EVERY]
+    assert [m.variant for m in often] == ["packed"] and often[0].cost.bytes > 2 * idle["packed"].cost.bytes
+    packs = [m for m in found if m.operation in ("pack", "split_product")]
+    assert [m.what for m in packs] == [of("pack"), of("split_product"), of("split_product_listed")]
+    assert all(m.parameters["inactive"] == suite.INACTIVE for m in packs)
+    assert packs[2].cost.bytes_read < 0.2 * packs[1].cost.bytes_read
     batches = [m for m in found if m.operation == "update_batch"]
     assert {m.library for m in batches} == {CUDA, CUPY} and all(m.observed["cpu_s"] > 0 for m in batches)
     solves = [m for m in found if m.operation in ("pqp", "apg")]
@@ -211,7 +219,7 @@ def test_what_is_missing_beside_a_gpu_is_said(suite_gpu, monkeypatch, capsys):
     assert all(f"Not measured: pqp, {name} (No module named 'it')" in said for name in ("MPAX", "OSQP"))
 
 
-@pytest.mark.parametrize("name", ["update_naive", "update_compacted"])
+@pytest.mark.parametrize("name", ["update_naive", "update_compacted", "update_packed"])
 def test_a_wrong_kernel_is_not_timed_on_the_gpu(suite_gpu, monkeypatch, name):
     from course_pkg.qp import gpu_numba
 
