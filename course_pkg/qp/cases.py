@@ -172,3 +172,19 @@ for n, columns in ((64, 32), (37, 32), (128, 64)):
             f"a block per problem of {n} unknowns, Q in registers, {dtype}",
             name=f"qp_update_batch_{n}_{dtype}",
         )
+        cases.add(
+            qp.apg_batch_kernel(columns),
+            3,
+            (max(2 * columns, 32), 2),
+            lambda n=n, dtype=dtype: (
+                matrix((3, n, n), dtype),
+                vectors((3, n), dtype)[0],
+                zeros((3, n), dtype),
+                zeros(3, dtype),
+                zeros(3, "uint32"),
+                np.dtype(dtype).type(1e-30),  # which is not met: so the number of steps is known
+                np.uint32(3),
+            ),
+            f"as update_batch, with three reductions over a block; {n} unknowns, {dtype}",
+            name=f"qp_apg_batch_{n}_{dtype}",
+        )

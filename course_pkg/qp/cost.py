@@ -198,6 +198,31 @@ def apg(n: int, dtype="float64") -> Cost:
     return Cost(size * (n * n + 3 * n), size * n, 2 * n * n, size * n, size * (n * n + n))
 
 
+def apg_batch(n: int, problems: int = 1, iterations: int = 1, dtype="float64") -> Cost:
+    """Cost of steps of many problems, each with a Q that is read once; ``iterations`` is the mean over the problems.
+
+    Examples
+    --------
+    >>> once, often = apg_batch(128, 4096), apg_batch(128, 4096, iterations=250)
+    >>> once.bytes == often.bytes, often.flops // once.flops
+    (True, 250)
+    """
+    size = np.dtype(dtype).itemsize
+    read, written = size * (n * n + n), size * (n + 1) + 4
+    return Cost(problems * read, problems * written, round(problems * iterations * 2 * n * n))
+
+
+def apg_batch_arrays(n: int, problems: int = 1, iterations: int = 1, dtype="float64") -> Cost:
+    """Cost of :func:`apg_batch` by whole arrays: each step reads all Q again; ``iterations`` is the largest number.
+
+    Examples
+    --------
+    >>> apg_batch_arrays(128, 4096, iterations=250) == 250 * 4096 * apg(128)
+    True
+    """
+    return problems * iterations * apg(n, dtype)
+
+
 def _updates(n, active, listed_bytes, dtype):
     size = np.dtype(dtype).itemsize
     entries, vectors = active * active, 2 * active + n  # of h, the shift, and x

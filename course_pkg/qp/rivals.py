@@ -11,7 +11,12 @@ from course_pkg.qp.reference import kkt_residual
 
 LIMIT_S = 20.0  # of a solve by OSQP; it looks at the clock between its iterations
 MOST_ITERATIONS = 100_000  # of a first-order method
-TIGHTER = (1, 1e-1, 1e-2, 1e-3)  # tolerances that MPAX is asked for, times ours: its own residuals are not ours
+TIGHTER = (
+    1,
+    1e-1,
+    1e-2,
+    1e-3,
+)  # tolerances that MPAX is asked for, times ours: its own residuals are not ours
 
 
 def scipy_nnls(Q, h) -> Rival:

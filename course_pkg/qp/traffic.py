@@ -77,6 +77,13 @@ def _batch() -> tuple:
     return Unwritten((PROBLEMS, SMALL, SMALL)), *vectors, np.int32(10)
 
 
+def _solved_batch() -> tuple:
+    """Return the arguments of ten steps of each problem: the tolerance is not met."""
+    vectors = (Unwritten((PROBLEMS, SMALL)) for _ in range(2))
+    steps = Unwritten(PROBLEMS), Unwritten(PROBLEMS, "uint32"), np.float64(1e-30), np.uint32(10)
+    return Unwritten((PROBLEMS, SMALL, SMALL)), *vectors, *steps
+
+
 _add("update_naive", qp.update_naive_kernel, blocks_for(N, THREADS), THREADS, _update, cost.update(N))
 _add("update_columns", qp.update_columns_kernel, blocks_for(N, THREADS), THREADS, _update, cost.update(N))
 _add("update_staged", qp.update_staged_kernel, blocks_for(N, THREADS), THREADS, _update, cost.update(N))
@@ -120,4 +127,12 @@ _add(
     (SMALL, 2),
     _batch,
     cost.update_batch(SMALL, PROBLEMS, 10),
+)
+_add(
+    "apg_batch",
+    qp.apg_batch_kernel(SMALL // 2),
+    PROBLEMS,
+    (SMALL, 2),
+    _solved_batch,
+    cost.apg_batch(SMALL, PROBLEMS, 10),
 )

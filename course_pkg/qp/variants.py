@@ -89,6 +89,16 @@ VARIANTS = Variants(
         result="x0",
     ),
     _variant(
+        "apg_batch",
+        "",
+        "many small problems to a tolerance: a block for each, which stops when its own is met; or batched products",
+        cost.apg_batch,
+        (NUMPY, CUDA, CUPY),
+        arrays=cost.apg_batch_arrays,
+        kernels=(("apg_batch_kernel", 64),),
+        rivals={Library.OSQP: "osqp_batch"},
+    ),
+    _variant(
         "apg", "", "accelerated projected gradients: one product Q x", cost.apg, (NUMPY, CUPY), result="x0"
     ),
 )

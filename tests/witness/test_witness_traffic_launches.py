@@ -155,7 +155,7 @@ TIMED = {
     )
 }
 # others are made of sizes that test_spmv_traffic.py compares with the record, or are parts of a solver's iteration
-OTHERS = ("spmv_", "cg_", "sstep_", "qp_update_batch_")
+OTHERS = ("spmv_", "cg_", "sstep_", "qp_update_batch_", "qp_apg_batch_")
 
 
 @pytest.fixture

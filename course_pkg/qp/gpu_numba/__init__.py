@@ -1,5 +1,6 @@
 """Updates as CUDA kernels: a thread per unknown (``columns``), blocks of rows (``rows``), without zeros (``active``),
-on a dense copy without them (``packed``), and many small problems (``batch``); products (``rows``, ``listed``), and a
+on a dense copy without them (``packed``), and many small problems (``batch``, ``batch_gradient``);
+products (``rows``, ``listed``), and a
 solver with these (``solver``).
 
 The variants, each with its idea, are listed in ``course_pkg/qp/variants.py``. The docstring of each kernel says what
@@ -17,6 +18,7 @@ from course_pkg.qp.gpu_numba.active import (
     update_skip_kernel,
 )
 from course_pkg.qp.gpu_numba.batch import update_batch, update_batch_kernel
+from course_pkg.qp.gpu_numba.batch_gradient import apg_batch, apg_batch_kernel
 from course_pkg.qp.gpu_numba.columns import (
     update_columns,
     update_columns_kernel,
@@ -63,6 +65,8 @@ __all__ = [
     "THREADS_PER_BLOCK",
     "UNROLL",
     "Packed",
+    "apg_batch",
+    "apg_batch_kernel",
     "compact",
     "compact_kernel",
     "gather_kernel",
