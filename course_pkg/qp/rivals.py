@@ -4,9 +4,13 @@ Each function makes a Rival whose ``call(rtol)`` solves the problem to a KKT res
 up: OSQP after ``LIMIT_S`` seconds, the others after a number of iterations, because they have no time limit.
 """
 
+import os
+from multiprocessing import get_context
+
 import numpy as np
 
 from course_pkg.bench.rival import Rival
+from course_pkg.core.host import available_cores
 from course_pkg.qp.reference import kkt_residual
 
 LIMIT_S = 20.0  # of a solve by OSQP; it looks at the clock between its iterations
@@ -71,6 +75,49 @@ def osqp_solve(Q, h) -> Rival:
         last[:] = [solver.solve(raise_error=False).x]
 
     return Rival(call, lambda: None, lambda: np.maximum(last[0], 0), version("osqp"))
+
+
+def osqp_batch(Q, h, processes: int | None = None) -> Rival:
+    """Return OSQP for many problems of one size, divided among as many processes as there are cores.
+
+    Each process keeps its part of the problems. They end when the Rival is forgotten.
+
+    Parameters
+    ----------
+    Q : ndarray, shape (problems, n, n)
+    h : ndarray, shape (problems, n)
+    """
+    from importlib.metadata import version
+
+    told, processes = version("osqp"), min(processes or available_cores(), len(h))
+    context, pipes, last = get_context("spawn"), [], []
+    for some in np.array_split(np.arange(len(h)), processes):
+        ours, theirs = context.Pipe()
+        context.Process(target=_serve, args=(theirs, Q[some], h[some]), daemon=True).start()
+        theirs.close()  # so that the process sees the end of the pipe
+        pipes.append(ours)
+
+    def call(rtol=1e-6):
+        for pipe in pipes:
+            pipe.send(rtol)
+        last[:] = [np.concatenate([pipe.recv() for pipe in pipes])]
+
+    return Rival(call, lambda: None, lambda: last[0], told)
+
+
+def _serve(pipe, Q, h) -> None:
+    """Solve these problems whenever a tolerance arrives, until the pipe is closed."""
+    with open(os.devnull, "w") as nowhere:  # OSQP prints a line for each problem that needs no polishing
+        os.dup2(nowhere.fileno(), 1)
+    rivals = [osqp_solve(*both) for both in zip(Q, h, strict=True)]
+    while True:
+        try:
+            rtol = pipe.recv()
+        except EOFError:
+            return
+        for rival in rivals:
+            rival.call(rtol)
+        pipe.send(np.stack([rival.result() for rival in rivals]))
 
 
 def mpax_solve(Q, h) -> Rival:

@@ -22,12 +22,11 @@ from course_pkg.qp.suite import (
     ON_CPU,
     PQP,
     SETTINGS,
-    batch,
-    batch_on_cpu,
     drawn,
     one_solve,
     rival_solve,
 )
+from course_pkg.qp.suite_batch import batch, batch_on_cpu
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
