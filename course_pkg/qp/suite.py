@@ -29,7 +29,8 @@ SETTINGS = [(rows, unroll) for rows in (2, 4, 8) for unroll in (1, 2, 4)]  # of 
 # sizes of the problems that are solved; None is the usual size
 SOLVED = dict.fromkeys(PROBLEMS) | {"obstacle_1d": 200, "obstacle_2d": 48, "portfolio": 2000, "dense": 2000}
 CONTROL = "model_predictive"  # the name of the batch that is solved to the tolerance
-PARTS = (*SOLVED, CONTROL)  # each can be measured without the others
+ZEROS = "zeros"  # updates, and what belongs to them, where most x are 0
+PARTS = (*SOLVED, CONTROL, ZEROS)  # each can be measured without the others
 QUICK_SOLVED = {"nnls_diabetes": None, "portfolio": 40}
 # demands on one run
 NEAR_COPY, FASTER_COMPACTED, FASTER_BATCH = 0.90, 5.0, 20.0
@@ -38,7 +39,7 @@ NEAR_COPY, FASTER_COMPACTED, FASTER_BATCH = 0.90, 5.0, 20.0
 def run(device: str, *, quick: bool = False, only: str | None = None) -> Iterator[Measurement]:
     """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; with ``quick``, of small problems.
 
-    With ``only``, the name of one of ``PARTS``, only the solves of this problem.
+    With ``only``, one of ``PARTS``: the solves of this problem alone, or what is measured where most x are 0.
     """
     from course_pkg.qp import suite_batch
 
@@ -55,10 +56,14 @@ def run(device: str, *, quick: bool = False, only: str | None = None) -> Iterato
 
         if only is None:
             yield from suite_gpu.kernels(size, batched, quick=quick)
+        elif only == ZEROS:
+            yield from suite_gpu.with_zeros(size, quick=quick)
         if only in (None, CONTROL):
             yield from suite_batch.on_gpu(*batched[:2], samples=1 if quick else 3)
         yield from solves_of(solved, suite_gpu.solves, quick)
     else:
+        if only == ZEROS:
+            raise CourseError("Updates with zeros are measured on a GPU alone: use --device gpu.")
         if only is None:
             with progress(2) as step:
                 step(f"updates of {size} unknowns")

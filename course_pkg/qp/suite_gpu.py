@@ -44,10 +44,16 @@ def kernels(size, batched, *, quick: bool) -> Iterator[Measurement]:
             step(f"updates of {size} unknowns, {dtype}")
             yield from updates(size, dtype, options)
         step(f"updates with {INACTIVE:.0%} zeros")
-        yield from updates(size, "float64", options, INACTIVE)
-        yield from parts_with_zeros(size, options)
+        yield from with_zeros(size, quick=quick)
         step(f"{batched[0]} problems of {batched[1]} unknowns")
         yield from batches(*batched, options)
+
+
+def with_zeros(size, *, quick: bool) -> Iterator[Measurement]:
+    """Yield updates and what belongs to them, where most x are 0."""
+    options = {"samples": 3 if quick else 20, "hold": True}
+    yield from updates(size, "float64", options, INACTIVE)
+    yield from parts_with_zeros(size, options)
 
 
 class Vectors:
