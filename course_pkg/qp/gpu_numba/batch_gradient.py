@@ -18,21 +18,40 @@ MOST_WARPS = 4 * COLUMNS[-1] // WARP  # of a block
 
 
 @cuda.jit(device=True)
-def largest_and_sum(largest, total, room):
-    """Return the largest ``largest`` and the sum of ``total`` over a block, in every thread alike: one barrier."""
+def leave_largest(value, of_warps):
+    """Write the largest ``value`` of each warp, of numbers that are not negative."""
     t = np.uint32(np.uint32(cuda.threadIdx.y * cuda.blockDim.x) + np.uint32(cuda.threadIdx.x))
     for k in range(5):
-        largest = max(largest, cuda.shfl_down_sync(ALL_LANES, largest, 16 >> k))
-    total = warp_sum(total)
+        value = max(value, cuda.shfl_down_sync(ALL_LANES, value, 16 >> k))
     if t % WARP == 0:
-        room[0, t // WARP] = largest
-        room[1, t // WARP] = total
-    cuda.syncthreads()
-    largest, total = room[0, 0], room[1, 0]
+        of_warps[t // WARP] = value
+
+
+@cuda.jit(device=True)
+def leave_sum(value, of_warps):
+    """Write the sum of ``value`` of each warp."""
+    t = np.uint32(np.uint32(cuda.threadIdx.y * cuda.blockDim.x) + np.uint32(cuda.threadIdx.x))
+    value = warp_sum(value)
+    if t % WARP == 0:
+        of_warps[t // WARP] = value
+
+
+@cuda.jit(device=True)
+def largest_of(of_warps):
+    """Return the largest number that the warps of the block have left, in every thread alike."""
+    largest = of_warps[0]
     for w in range(1, cuda.blockDim.x * cuda.blockDim.y // WARP):
-        largest = max(largest, room[0, w])
-        total += room[1, w]
-    return largest, total
+        largest = max(largest, of_warps[w])
+    return largest
+
+
+@cuda.jit(device=True)
+def sum_of(of_warps):
+    """Return the sum of what the warps of the block have left, in every thread alike."""
+    total = of_warps[0]
+    for w in range(1, cuda.blockDim.x * cuda.blockDim.y // WARP):
+        total += of_warps[w]
+    return total
 
 
 @cache
@@ -44,7 +63,8 @@ def apg_batch_kernel(columns):
     def apg_batch(Q, h, out, norms, taken, rtol, maxiter):
         """A block per problem: one product of Q with the new x in each step, and three barriers."""
         now, sums = cuda.shared.array(most, h.dtype), cuda.shared.array(most, h.dtype)
-        room, q = cuda.shared.array((2, MOST_WARPS), h.dtype), cuda.local.array(columns, h.dtype)
+        norms_of, slopes_of = cuda.shared.array(MOST_WARPS, h.dtype), cuda.shared.array(MOST_WARPS, h.dtype)
+        q = cuda.local.array(columns, h.dtype)
         p, n = np.uint32(cuda.blockIdx.x), np.uint32(h.shape[1])
         i, half = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
         first, zero, one, last = np.uint32(half * columns), h.dtype.type(0), h.dtype.type(1), np.uint32(n - 1)
@@ -58,15 +78,16 @@ def apg_batch_kernel(columns):
         if half == 1 and i < most:
             sums[i] = size
         cuda.syncthreads()
-        largest_row, _ = largest_and_sum(size + sums[i] if mine else zero, zero, room)
-        cuda.syncthreads()  # both largest numbers take the same room
-        largest_h, _ = largest_and_sum(abs(h_i), zero, room)
+        leave_largest(size + sums[i] if mine else zero, norms_of)
+        leave_largest(abs(h_i), slopes_of)
+        cuda.syncthreads()
+        largest_row, largest_h = largest_of(norms_of), largest_of(slopes_of)
         length = (
             one / largest_row if largest_row > zero else one
         )  # no eigenvalue exceeds the largest row sum of |Q|
         x_i = y_i = new = Qx_i = Qy_i = since = zero
-        steps, going = np.uint32(0), True
-        while going:
+        steps, over = np.uint32(0), False
+        while steps < maxiter and not over:
             if half == 0 and i < most:
                 new = max(y_i - length * (Qy_i + h_i), zero) if i < n else zero
                 now[i] = new
@@ -80,14 +101,17 @@ def apg_batch_kernel(columns):
             if mine:
                 product += sums[i]
                 residual, uphill = abs(min(new, product + h_i)), (y_i - new) * (new - x_i)
-            norm, slope = largest_and_sum(residual, uphill, room)
+            leave_largest(residual, norms_of)
+            leave_sum(uphill, slopes_of)
+            cuda.syncthreads()
+            norm, slope = largest_of(norms_of), sum_of(slopes_of)
             since = zero if slope > zero else since  # the momentum leads uphill: begin anew
             momentum = since / (since + h.dtype.type(3))
             y_i, Qy_i = new + momentum * (new - x_i), product + momentum * (product - Qx_i)
             x_i, Qx_i = new, product
             since += one
             steps = np.uint32(steps + np.uint32(1))
-            going = norm > rtol * largest_h and steps < maxiter
+            over = not norm > rtol * largest_h  # also if it is not a number
         if mine:
             out[p, i] = x_i
         if half == 0 and i == 0:
