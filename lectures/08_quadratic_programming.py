@@ -728,8 +728,36 @@ Markdown(
 viz.source(gpu.update_compacted_kernel(gpu.GATHERED))
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **What a list cannot do.** It still fetches whole sectors, and memory answers by 64 bytes. Only a dense copy of the rows and columns of the free unknowns would ask for the entries alone; such a copy
-# pays off if they stay the same for several updates. The package does not make one.
+# **What a list cannot do.** It still fetches whole sectors, and memory answers by 64 bytes. Only a dense copy of the rows and columns of the free unknowns asks for the entries alone; such a copy
+# pays off if they stay the same for several updates.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.qp import cost
+
+free = round(N * (1 - INACTIVE))
+moved, copied = cost.moved_by_a_list(N, free), 8 * free**2
+pays, half_pays = cost.updates_that_pay(N, free), cost.updates_that_pay(N, N // 2)
+assert abs(moved / by_list.bytes_read - 1) < 0.02 and copied < 0.2 * moved and 1 < pays < half_pays < 10
+Markdown(
+    f"At {INACTIVE:.0%} zeros, an update by a list moves {moved / 1e6:,.0f} MB of Q, and an update on a dense copy {copied / 1e6:,.0f} MB. To make the copy takes both. "
+    f"By bytes, it pays from {pays} updates on; with half of the unknowns free, from {half_pays} updates on."
+)
+
+# %% slideshow={"slide_type": "skip"}
+on_copy = on_h200.packed()
+if on_copy is None:
+    told = "Times of the dense copy are not recorded yet."
+else:
+    making, once_packed, often = on_copy
+    each = often.median_s / often.parameters["iterations"]
+    told = (
+        f"To make the copy takes {bench.format_time(making.median_s)}, an update on it {bench.format_time(once_packed.median_s)}, "
+        f"and each of {often.parameters['iterations']} in a row {bench.format_time(each)}; by a list, {bench.format_time(timed['compacted'])}. {on_h200.origin}"
+    )
+Markdown(told)
+
+# %% slideshow={"slide_type": "skip"}
+viz.source(gpu.pack_kernel(gpu.GATHERED))
 
 # %% slideshow={"slide_type": "skip"}
 LOOKS = {"the loop": False, "with re-admission": True}
@@ -887,6 +915,36 @@ Markdown(
     "Plain updates lose to accelerated [projected gradients](glossary.md#projected-gradient) on **every** problem here. With line search and polishing, ours takes "
     f"fewer products on {len(won)} of {len(RACED)}."
 )
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.qp.solver import minimise
+
+
+def rows_needed(p):
+    """Return the mean share of a direction that is not 0, over the products of a solve."""
+    shares, (plus, minus) = [], reference.split(p.Q)
+
+    def product(v):
+        shares.append(np.count_nonzero(v) / p.n)
+        return plus @ v, minus @ v
+
+    work = Arrays(np, product, p.Q, p.h, np.zeros(p.n), reference.starting_guess(p.Q, p.h))
+    assert minimise(work, TO, 0.0, None, None, True, True).converged
+    return float(np.mean(shares))
+
+
+needed = {name: rows_needed(RACED[name]) for name in ("deblurring", "digits", "portfolio")}
+v = np.where(rng.random(deblurring.n) < 0.3, 1.0, 0.0)
+assert np.allclose(v[v != 0] @ deblurring.Q[v != 0], deblurring.Q @ v) and max(needed.values()) < 0.75
+Markdown(
+    "**Zeros in the solver.** It needs the gradient of the zeros too, so a copy is not enough. But Q is symmetric: a product is a sum of rows, those of the vⱼ that are not 0, and "
+    "no sector of them is wasted. To a thousandth, the products need "
+    + ", ".join(f"{share:.0%} ({name})" for name, share in needed.items())
+    + " of the rows of Q."
+)
+
+# %% slideshow={"slide_type": "skip"}
+viz.source(gpu.split_product_listed_kernel(gpu.ROWS_AHEAD))
 
 # %% slideshow={"slide_type": "skip"}
 SOLVERS = {
@@ -1059,6 +1117,25 @@ Markdown(
 
 # %% slideshow={"slide_type": "skip"}
 viz.source(gpu.update_batch_kernel(unknowns // 2))
+
+
+# %% slideshow={"slide_type": "skip"}
+def control_row(m):
+    """Return a row: how a solver ended a batch."""
+    steps = m.observed.get("iterations", m.parameters.get("iterations"))
+    return {
+        "solver": m.label,
+        "time": bench.format_time(m.median_s),
+        "problems solved": f"{m.observed['solved']:.1%}",
+        "worst residual": f"{m.observed['worst']:.1e} ‖h‖∞",
+        "most steps of a problem": "–" if steps is None else f"{steps:,}",
+    }
+
+
+controlled = [control_row(m) for m in on_h200.control()]
+bench.Table(controlled, f"Every problem of the batch to {RTOL:g} ‖h‖∞. {on_h200.origin}") if controlled else Markdown(
+    "The time to a solution of the whole batch is not recorded yet."
+)
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.spmv import jacobi_reference

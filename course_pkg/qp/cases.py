@@ -5,6 +5,7 @@ import numpy as np
 from course_pkg.device.case import SEED, Cases, numbers, zeros
 from course_pkg.device.launch import blocks_for
 from course_pkg.qp import gpu_numba as qp
+from course_pkg.qp.tuning import PACKED_MULTIPLE
 
 cases = Cases()
 THREADS = qp.THREADS_PER_BLOCK
@@ -65,6 +66,37 @@ def product(n, dtype):
     return matrix((n, n), dtype), vectors(n, dtype)[2], zeros((2, n), dtype)
 
 
+def product_listed(n, dtype):
+    """Return the arguments of the product of listed rows."""
+    Q, _, _, x, active, count, *_ = compacted(n, dtype)
+    return Q, x, active, count, zeros((2, n), dtype)
+
+
+def packed_size(n):
+    """Return the number of unknowns of the dense copy, which does not depend on the precision."""
+    found = int(np.count_nonzero(sparse(n, "float64")))
+    return -(-found // PACKED_MULTIPLE) * PACKED_MULTIPLE
+
+
+def packing(n, dtype):
+    """Return the arguments of the kernel that makes the dense copy."""
+    Q, h, shift, _, active, count, *_ = compacted(n, dtype)
+    size = packed_size(n)
+    return Q, h, shift, active, count, zeros((size, size), dtype), zeros(size, dtype), zeros(size, dtype)
+
+
+def gathering(n, dtype):
+    """Return the arguments of the kernel that packs x."""
+    *_, x, active, count, _, _ = compacted(n, dtype)
+    return x, active, count, zeros(packed_size(n), dtype)
+
+
+def spreading(n, dtype):
+    """Return the arguments of the kernel that spreads the results to their full length."""
+    *_, x, active, count, out, parts = compacted(n, dtype)
+    return x, active, count, *(numbers(packed_size(n), dtype, k) for k in (1, 2)), out, parts
+
+
 def by_threads(n):
     """Return the blocks of a launch with a thread per unknown."""
     return blocks_for(n, THREADS)
@@ -98,6 +130,17 @@ KERNELS = {  # name: (kernel, blocks, threads, arguments, idea, whether loops de
         qp.update_compacted_kernel(qp.GATHERED), lambda n: 40, THREADS, compacted,
         "a gather by a list; a block per row of the list", True,
     ),
+    "split_product_listed": (
+        qp.split_product_listed_kernel(qp.ROWS_AHEAD), lambda n: -(-n // 32), THREADS, product_listed,
+        "a lane per column; warps share the rows of a list", False,
+    ),
+    "pack": (
+        qp.pack_kernel(qp.GATHERED), packed_size, THREADS, packing, "a gather by a list, written as neighbours", True,
+    ),
+    "gather": (
+        qp.gather_kernel, lambda n: blocks_for(packed_size(n), THREADS), THREADS, gathering, "x by a list", False,
+    ),
+    "spread": (qp.spread_kernel, by_threads, THREADS, spreading, "results by a list, and zeros", False),
 }  # fmt: skip
 
 for name, (kernel, blocks, threads, make, idea, depends) in KERNELS.items():
@@ -128,4 +171,20 @@ for n, columns in ((64, 32), (37, 32), (128, 64)):
             ),
             f"a block per problem of {n} unknowns, Q in registers, {dtype}",
             name=f"qp_update_batch_{n}_{dtype}",
+        )
+        cases.add(
+            qp.apg_batch_kernel(columns),
+            3,
+            (max(2 * columns, 32), 2),
+            lambda n=n, dtype=dtype: (
+                matrix((3, n, n), dtype),
+                vectors((3, n), dtype)[0],
+                zeros((3, n), dtype),
+                zeros(3, dtype),
+                zeros(3, "uint32"),
+                np.dtype(dtype).type(1e-30),  # which is not met: so the number of steps is known
+                np.uint32(3),
+            ),
+            f"as update_batch, with three reductions over a block; {n} unknowns, {dtype}",
+            name=f"qp_apg_batch_{n}_{dtype}",
         )

@@ -10,6 +10,7 @@ from course_pkg.core.checks import (
     require_count,
     require_distinct,
     require_ndim,
+    require_positive,
     require_shape,
 )
 
@@ -37,12 +38,34 @@ def check_update(Q, h, shift, x, out, parts, *, device: bool, batch: bool = Fals
         raise CourseError(
             f"Q has {Q.shape[-1]} rows, but 32-bit offsets reach {MOST}: divide it between GPUs."
         )
-    if batch and device and Q.shape[-1] > MOST_BATCH:
+    _check_small(Q, batch and device)
+    require_distinct(Q=Q, h=h, shift=shift, x=x, parts=parts, out=out)
+    require_distinct(Q=Q, h=h, shift=shift, x=x, out=out, parts=parts)
+
+
+def check_solved_batch(Q, h, out, norms, taken, rtol, maxiter, *, device: bool) -> None:
+    """Check a batch of problems and the memory for its solutions, residuals and numbers of steps."""
+    require_arrays(device=device, Q=Q)
+    require_arrays(device=device, dtypes=(str(Q.dtype),), h=h, out=out)
+    require_arrays(device=device, dtypes=(str(Q.dtype),), norms=norms)
+    require_arrays(device=device, dtypes=("uint32",), taken=taken)
+    require_ndim(3, Q=Q)
+    check_square(Q)
+    require_shape(Q.shape[:2], h=h, out=out)
+    require_shape(Q.shape[:1], norms=norms, taken=taken)
+    _check_small(Q, device)
+    require_positive(rtol=rtol)
+    require_count(maxiter=maxiter)
+    if maxiter < 1:
+        raise CourseError("maxiter is 0: allow at least 1 step.")
+    require_distinct(Q=Q, h=h, norms=norms, taken=taken, out=out)
+
+
+def _check_small(Q, device: bool) -> None:
+    if device and Q.shape[-1] > MOST_BATCH:
         raise CourseError(
             f"Q has {Q.shape[-1]} rows, but a block keeps at most {MOST_BATCH} in registers: use update_rows for each."
         )
-    require_distinct(Q=Q, h=h, shift=shift, x=x, parts=parts, out=out)
-    require_distinct(Q=Q, h=h, shift=shift, x=x, out=out, parts=parts)
 
 
 def check_split_product(Q, x, out, *, device: bool) -> None:
@@ -56,6 +79,21 @@ def check_split_product(Q, x, out, *, device: bool) -> None:
     check_vectors(Q, x, None, "x")
     _check_offsets(Q, device)
     require_distinct(Q=Q, x=x, out=out)
+
+
+def check_pack(Q, h, shift, packed) -> None:
+    """Check that a smaller problem belongs to unknowns of this number and precision; all in GPU memory."""
+    require_arrays(device=True, Q=Q)
+    require_arrays(device=True, dtypes=(str(Q.dtype),), h=h, shift=shift)
+    require_ndim(2, Q=Q)
+    check_square(Q)
+    require_shape((Q.shape[0],), h=h)
+    _check_offsets(Q, device=True)
+    if packed.active.shape != h.shape or np.dtype(packed.Q.dtype) != np.dtype(Q.dtype):
+        raise CourseError(
+            f"packed was made for {packed.active.size} unknowns in {packed.Q.dtype}, but Q has {Q.shape[0]} in "
+            f"{Q.dtype}: make it with room_for(x)."
+        )
 
 
 def _check_offsets(Q, device: bool) -> None:

@@ -8,9 +8,17 @@ except ImportError as error:  # CuPy is an extra
 from course_pkg.core import Solution
 from course_pkg.core.checks import require_count
 from course_pkg.qp.arrays import Arrays
-from course_pkg.qp.checks import check_options, check_problem, check_split_product, check_update
+from course_pkg.qp.batch_gradient import gradients_of_a_batch
+from course_pkg.qp.checks import (
+    check_options,
+    check_problem,
+    check_solved_batch,
+    check_split_product,
+    check_update,
+)
 from course_pkg.qp.reference import diagonal_shift, starting_guess
 from course_pkg.qp.solver import accelerated_gradient, check_stops, minimise
+from course_pkg.qp.tuning import MOST_GRADIENT_STEPS
 
 _update_x = cp.ElementwiseKernel(
     "T h, T shift, T x, T plus, T minus",
@@ -132,3 +140,18 @@ def apg(Q, h, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> S
     check_options(maxiter)
     start = starting_guess(Q, h, cp) if x0 is None else x0.copy()
     return accelerated_gradient(cp, lambda v: Q @ v, h, start, rtol, atol, maxiter, callback)
+
+
+def apg_batch(Q, h, out, norms, taken, rtol=1e-6, maxiter=MOST_GRADIENT_STEPS):
+    """Solve many problems by batched products; as ``reference.apg_batch``, in GPU memory.
+
+    Each step synchronises host and device, to know whether a problem is left.
+
+    Examples
+    --------
+    >>> Q, h, out = cp.full((2, 1, 1), 2.0), cp.array([[-3.0], [1.0]]), cp.empty((2, 1))
+    >>> apg_batch(Q, h, out, cp.empty(2), cp.empty(2, "uint32")); out.T
+    array([[1.5, 0. ]])
+    """
+    check_solved_batch(Q, h, out, norms, taken, rtol, maxiter, device=True)
+    gradients_of_a_batch(cp, Q, h, out, norms, taken, rtol, maxiter)

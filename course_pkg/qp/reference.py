@@ -22,8 +22,16 @@ import numpy as np
 
 from course_pkg.core import CourseError, Solution
 from course_pkg.qp.arrays import Arrays
-from course_pkg.qp.checks import check_options, check_problem, check_split_product, check_update
+from course_pkg.qp.batch_gradient import gradients_of_a_batch
+from course_pkg.qp.checks import (
+    check_options,
+    check_problem,
+    check_solved_batch,
+    check_split_product,
+    check_update,
+)
 from course_pkg.qp.solver import accelerated_gradient, check_stops, minimise
+from course_pkg.qp.tuning import MOST_GRADIENT_STEPS
 
 SHIFTS = {
     "none": "no shift: F never increases, as Q is semidefinite; x may go to and fro",
@@ -240,6 +248,28 @@ def pqp(
     start = starting_guess(Q, h) if x0 is None else x0.copy()
     work = Arrays(np, lambda x: (Q_plus @ x, Q_minus @ x), Q, h, diagonal_shift(Q, shift), start)
     return minimise(work, rtol, atol, maxiter, callback, accelerate, readmit)
+
+
+def apg_batch(Q, h, out, norms, taken, rtol=1e-6, maxiter=MOST_GRADIENT_STEPS):
+    """Solve each of many problems of one size by accelerated projected gradients, with restarts, from x = 0.
+
+    Parameters
+    ----------
+    Q : ndarray, shape (problems, n, n)
+    h, out : ndarray, shape (problems, n)
+    norms : ndarray, shape (problems,)
+        The KKT residuals at the end; a problem is solved if its own is at most ``rtol ‖h‖∞``.
+    taken : ndarray, uint32, shape (problems,)
+        Steps that each problem took.
+
+    Examples
+    --------
+    >>> Q, h, out = np.full((2, 1, 1), 2.0), np.array([[-3.0], [1.0]]), np.empty((2, 1))
+    >>> apg_batch(Q, h, out, np.empty(2), np.empty(2, np.uint32)); out.T
+    array([[1.5, 0. ]])
+    """
+    check_solved_batch(Q, h, out, norms, taken, rtol, maxiter, device=False)
+    gradients_of_a_batch(np, Q, h, out, norms, taken, rtol, maxiter)
 
 
 def apg(Q, h, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) -> Solution:

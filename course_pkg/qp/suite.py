@@ -7,8 +7,8 @@ import numpy as np
 from course_pkg.bench import Measurement, cpu, gpu, matching, measure, progress
 from course_pkg.bench.measure import Run
 from course_pkg.core import CourseError, Library
-from course_pkg.qp.problem import PROBLEMS, model_predictive, problem
-from course_pkg.qp.reference import diagonal_shift, kkt_residual, starting_guess
+from course_pkg.qp.problem import PROBLEMS, problem
+from course_pkg.qp.reference import kkt_residual
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
@@ -28,7 +28,9 @@ INACTIVE = 0.9
 SETTINGS = [(rows, unroll) for rows in (2, 4, 8) for unroll in (1, 2, 4)]  # of update_rows
 # sizes of the problems that are solved; None is the usual size
 SOLVED = dict.fromkeys(PROBLEMS) | {"obstacle_1d": 200, "obstacle_2d": 48, "portfolio": 2000, "dense": 2000}
-PARTS = tuple(SOLVED)  # each can be measured without the others
+CONTROL = "model_predictive"  # the name of the batch that is solved to the tolerance
+ZEROS = "zeros"  # updates, and what belongs to them, where most x are 0
+PARTS = (*SOLVED, CONTROL, ZEROS)  # each can be measured without the others
 QUICK_SOLVED = {"nnls_diabetes": None, "portfolio": 40}
 # demands on one run
 NEAR_COPY, FASTER_COMPACTED, FASTER_BATCH = 0.90, 5.0, 20.0
@@ -37,11 +39,13 @@ NEAR_COPY, FASTER_COMPACTED, FASTER_BATCH = 0.90, 5.0, 20.0
 def run(device: str, *, quick: bool = False, only: str | None = None) -> Iterator[Measurement]:
     """Yield the measurements of this topic on ``"cpu"`` or ``"gpu"``; with ``quick``, of small problems.
 
-    With ``only``, the name of one of ``PARTS``, only the solves of this problem.
+    With ``only``, one of ``PARTS``: the solves of this problem alone, or what is measured where most x are 0.
     """
+    from course_pkg.qp import suite_batch
+
     solved = QUICK_SOLVED if quick else SOLVED
     if only is not None:
-        solved = {only: solved.get(only, SOLVED[only])}
+        solved = {name: solved.get(name, n) for name, n in SOLVED.items() if name == only}
     size, batched = (QUICK_SIZE, QUICK_BATCHED) if quick else (SIZES[device], BATCHED)
     if device == "gpu":
         if gpu().kind != "gpu":
@@ -52,14 +56,22 @@ def run(device: str, *, quick: bool = False, only: str | None = None) -> Iterato
 
         if only is None:
             yield from suite_gpu.kernels(size, batched, quick=quick)
+        elif only == ZEROS:
+            yield from suite_gpu.with_zeros(size, quick=quick)
+        if only in (None, CONTROL):
+            yield from suite_batch.on_gpu(*batched[:2], samples=1 if quick else 3)
         yield from solves_of(solved, suite_gpu.solves, quick)
     else:
+        if only == ZEROS:
+            raise CourseError("Updates with zeros are measured on a GPU alone: use --device gpu.")
         if only is None:
             with progress(2) as step:
                 step(f"updates of {size} unknowns")
                 yield from _updates(size, samples=3 if quick else 20)
                 step(f"updates of {batched[0]} problems of {batched[1]} unknowns")
-                yield batch_on_cpu(*batched, samples=3 if quick else 10)
+                yield suite_batch.batch_on_cpu(*batched, samples=3 if quick else 10)
+        if only in (None, CONTROL):
+            yield from suite_batch.on_cpu(*batched[:2], samples=1 if quick else 3)
         yield from solves_of(solved, solves, quick)
 
 
@@ -82,13 +94,6 @@ def drawn(n: int, dtype: str = "float64", inactive: float = 0.0) -> tuple[np.nda
     x = rng.uniform(0.5, 1.5, n).astype(dtype)
     x[: int(inactive * n)] = 0
     return Q, rng.standard_normal(n).astype(dtype), np.full(n, np.sqrt(n), dtype), rng.permutation(x)
-
-
-def batch(problems: int, n: int) -> tuple[np.ndarray, ...]:
-    """Return Q, h, shifts and starts of a batch of model-predictive control problems."""
-    Q, h = model_predictive(problems, n)
-    shift = np.stack([diagonal_shift(one) for one in Q])
-    return Q, h, shift, np.stack([starting_guess(*both) for both in zip(Q, h, strict=True)])
 
 
 def _updates(n, samples) -> Iterator[Measurement]:
@@ -117,35 +122,6 @@ def _updates(n, samples) -> Iterator[Measurement]:
             parameters={"n": n, "dtype": "float64"},
             samples=samples,
         )
-
-
-def batch_on_cpu(problems: int, n: int, iterations: int, samples: int) -> Measurement:
-    """Measure a batch on all cores."""
-    Q, h, shift, x = batch(problems, n)
-    out, parts = np.full_like(h, np.nan), np.full_like(h, np.nan)
-
-    def check():
-        some = slice(0, 4)
-        expected, _ = np.empty_like(h[some]), np.empty_like(h[some])
-        BATCH.function(NUMPY)(Q[some], h[some], shift[some], x[some], expected, _, iterations)
-        np.testing.assert_allclose(out[some], expected, rtol=1e-6)
-        assert np.all(np.isfinite(out))
-
-    return measure(
-        BATCH.function(CPU),
-        Q,
-        h,
-        shift,
-        x,
-        out,
-        parts,
-        iterations,
-        cost=BATCH.cost(n, problems, iterations),
-        check=check,
-        name=BATCH.by(CPU),
-        parameters={"n": n, "problems": problems, "iterations": iterations, "dtype": "float64"},
-        samples=samples,
-    )
 
 
 def solves(p, samples: int) -> Iterator[Measurement]:
@@ -232,6 +208,7 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         *_near_copy(measurements),
         *_compaction(measurements),
         *_batches(measurements),
+        *_solved_batches(measurements),
         *_never_slower(measurements),
     ]
 
@@ -251,14 +228,14 @@ def _near_copy(measurements) -> list[dict]:
 
 
 def _compaction(measurements) -> list[dict]:
-    dense, compacted = (VARIANTS[f"update_{name}"].by(CUDA) for name in ("rows", "compacted"))
-    wanted = {"n": SIZES["gpu"], "dtype": "float64", "inactive": INACTIVE}
-    whole, short = (matching(measurements, what, **wanted) for what in (dense, compacted))
-    if not (whole and short):
-        return []
-    times = whole[0].median_s / short[0].median_s
-    what = f"{compacted} over {dense}, {INACTIVE:.0%} inactive"
-    return [_row(what, f"≥ {FASTER_COMPACTED:.0f}×", f"{times:.1f}×", times >= FASTER_COMPACTED)]
+    dense, *compacted = (VARIANTS[f"update_{name}"].by(CUDA) for name in ("rows", "compacted", "packed"))
+    wanted = {"n": SIZES["gpu"], "dtype": "float64", "inactive": INACTIVE, "iterations": None}
+    whole, rows = matching(measurements, dense, **wanted), []
+    for short in (m for what in compacted for m in matching(measurements, what, **wanted) if whole):
+        times = whole[0].median_s / short.median_s
+        what = f"{short.what} over {dense}, {INACTIVE:.0%} inactive"
+        rows.append(_row(what, f"≥ {FASTER_COMPACTED:.0f}×", f"{times:.1f}×", times >= FASTER_COMPACTED))
+    return rows
 
 
 def _batches(measurements) -> list[dict]:
@@ -269,6 +246,20 @@ def _batches(measurements) -> list[dict]:
     times = found[0].observed["cpu_s"] / found[0].median_s
     what = f"{BATCH.by(CUDA)} over {BATCH.by(CPU)}, {problems} × {n}"
     return [_row(what, f"≥ {FASTER_BATCH:.0f}×", f"{times:.1f}×", times >= FASTER_BATCH)]
+
+
+def _solved_batches(measurements) -> list[dict]:
+    problems, n, _ = BATCHED
+    found = matching(measurements, VARIANTS["apg_batch"].by(CUDA), n=n, problems=problems)
+    return [
+        _row(
+            f"{m.what}, {problems} × {n}: solved",
+            "all",
+            f"{m.observed['solved']:.2%}",
+            m.observed["converged"],
+        )
+        for m in found
+    ]
 
 
 def _never_slower(measurements) -> list[dict]:

@@ -10,6 +10,7 @@ from course_pkg.bench import Measurement, measure, progress
 from course_pkg.core import Library
 from course_pkg.qp import gpu_cupy, gpu_numba
 from course_pkg.qp.gpu_cupy import cp
+from course_pkg.qp.solver import READMIT_EVERY
 from course_pkg.qp.suite import (
     APG,
     BATCH,
@@ -21,17 +22,17 @@ from course_pkg.qp.suite import (
     ON_CPU,
     PQP,
     SETTINGS,
-    batch,
-    batch_on_cpu,
     drawn,
     one_solve,
     rival_solve,
 )
+from course_pkg.qp.suite_batch import batch, batch_on_cpu
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
-SPARSE = ("rows", "skip", "compacted")  # variants that are measured where most x are 0
+SPARSE = ("rows", "skip", "compacted", "packed")  # variants that are measured where most x are 0
+PACK, PRODUCTS = VARIANTS["pack"], VARIANTS.of("split_product", CUDA)
 
 
 def kernels(size, batched, *, quick: bool) -> Iterator[Measurement]:
@@ -43,9 +44,16 @@ def kernels(size, batched, *, quick: bool) -> Iterator[Measurement]:
             step(f"updates of {size} unknowns, {dtype}")
             yield from updates(size, dtype, options)
         step(f"updates with {INACTIVE:.0%} zeros")
-        yield from updates(size, "float64", options, INACTIVE)
+        yield from with_zeros(size, quick=quick)
         step(f"{batched[0]} problems of {batched[1]} unknowns")
         yield from batches(*batched, options)
+
+
+def with_zeros(size, *, quick: bool) -> Iterator[Measurement]:
+    """Yield updates and what belongs to them, where most x are 0."""
+    options = {"samples": 3 if quick else 20, "hold": True}
+    yield from updates(size, "float64", options, INACTIVE)
+    yield from parts_with_zeros(size, options)
 
 
 class Vectors:
@@ -56,9 +64,15 @@ class Vectors:
         self.arrays = [
             cp.asarray(a) for a in (*self.host, np.full(n, np.nan, dtype), np.full(n, np.nan, dtype))
         ]
-        expected = [cp.empty(n, dtype) for _ in range(2)]
-        gpu_cupy.update(*self.arrays[:4], *expected)
-        self.expected, self.eps = expected, float(np.finfo(dtype).eps)
+        self.eps, self.expected = float(np.finfo(dtype).eps), {}
+        Q, h, shift, x = self.arrays[:4]
+        halves = gpu_cupy.split(Q)
+        for iterations in range(1, READMIT_EVERY + 1 if inactive else 2):
+            out, parts = (cp.empty(n, dtype) for _ in range(2))
+            gpu_cupy.update(Q, h, shift, x, out, parts, halves)
+            self.expected[iterations], x = (out, parts), out
+        self.products = [half @ self.arrays[3] for half in halves]
+        del halves
         cp.get_default_memory_pool().free_all_blocks()
 
     @property
@@ -66,9 +80,13 @@ class Vectors:
         """The same arrays as Numba knows them."""
         return [cuda.as_cuda_array(a) for a in self.arrays]
 
-    def check(self):
+    def check(self, iterations=1):
         """Compare the results with the right ones, then overwrite them, so that the next variant writes its own."""
-        for found, right in zip(self.arrays[4:], self.expected, strict=True):
+        self.compare(self.arrays[4:], self.expected[iterations])
+
+    def compare(self, arrays, expected):
+        """Raise unless the arrays equal others up to rounding, then overwrite them."""
+        for found, right in zip(arrays, expected, strict=True):
             most = 1000 * self.eps * float(cp.abs(right).max()) * np.sqrt(right.size)
             worst = float(cp.abs(found - right).max())
             if not worst <= most:
@@ -84,17 +102,20 @@ def updates(n, dtype, options, inactive=0.0) -> Iterator[Measurement]:
     for variant in VARIANTS.of("update", CUDA):
         if inactive and variant.name not in SPARSE:
             continue
-        sized = {"active": active} if variant.name in ("skip", "compacted") else {}
-        tried = [{}]
+        sized = {"active": active} if variant.name in ("skip", "compacted", "packed") else {}
+        tried, given = [{}], vectors.for_numba
+        ready = _ready(variant, given)
+        if variant.name == "packed" and inactive:
+            tried += [{"iterations": READMIT_EVERY}]
         if variant.name == "rows" and not inactive and dtype == "float64":
             default = gpu_numba.ROWS, gpu_numba.UNROLL
             tried += [{"rows": r, "unroll": u} for r, u in SETTINGS if (r, u) != default]
         for setting in tried:
             yield measure(
-                partial(variant.function(CUDA), **setting, **_lists(variant, n)),
-                *vectors.for_numba,
-                cost=variant.cost(n, dtype=dtype, **sized),
-                check=vectors.check,
+                partial(variant.function(CUDA), **setting, **ready),
+                *given,
+                cost=variant.cost(n, dtype=dtype, **sized, **_repeated(setting)),
+                check=partial(vectors.check, **_repeated(setting)),
                 name=variant.by(CUDA),
                 parameters=common | setting,
                 **options,
@@ -113,11 +134,63 @@ def updates(n, dtype, options, inactive=0.0) -> Iterator[Measurement]:
         )
 
 
-def _lists(variant, n) -> dict:
-    """Return the list's memory for the variant that takes one; each of its calls makes the list anew."""
-    if variant.name != "compacted":
-        return {}
-    return dict(zip(("active", "count"), gpu_numba.lists(n), strict=True))
+def _repeated(setting) -> dict:
+    """Return the number of updates of a setting, for costs and checks."""
+    return {name: value for name, value in setting.items() if name == "iterations"}
+
+
+def _ready(variant, given) -> dict:
+    """Return what is there before a call: memory for a list, which each call makes anew, or the dense copy."""
+    Q, h, shift, x, *_ = given
+    if variant.name == "compacted":
+        return dict(zip(("active", "count"), gpu_numba.lists(x.size), strict=True))
+    if variant.name == "packed":
+        return {"packed": _packed(Q, h, shift, x)}
+    return {}
+
+
+def _packed(Q, h, shift, x):
+    """Return the dense copy of what belongs to unknowns that are not 0."""
+    packed = gpu_numba.room_for(x)
+    gpu_numba.pack(Q, h, shift, packed)
+    return packed
+
+
+def parts_with_zeros(n, options) -> Iterator[Measurement]:
+    """Yield what solvers do beside updates where most x are 0: making the dense copy, and products with Q."""
+    vectors = Vectors(n, "float64", INACTIVE)
+    Q, h, shift, x, *_ = vectors.for_numba
+    common = {"n": n, "dtype": "float64", "inactive": INACTIVE}
+    found = np.flatnonzero(vectors.host[3])
+    packed, columns = _packed(Q, h, shift, x), cp.asarray(found)
+
+    def check():
+        copied = cp.asarray(packed.Q)[: found.size, : found.size]
+        cp.testing.assert_array_equal(copied, vectors.arrays[0][columns][:, columns])
+        copied.fill(cp.nan)
+
+    yield measure(
+        PACK.function(CUDA),
+        *(Q, h, shift, packed),
+        cost=PACK.cost(n, found.size),
+        check=check,
+        name=PACK.by(CUDA),
+        parameters=common,
+        **options,
+    )
+    out = cp.full((2, n), cp.nan)
+    for variant in PRODUCTS:
+        listed = variant.name == "listed"
+        lists = dict(zip(("active", "count"), gpu_numba.lists(n), strict=True)) if listed else {}
+        yield measure(
+            partial(variant.function(CUDA), **lists),
+            *(Q, x, cuda.as_cuda_array(out)),
+            cost=variant.cost(n, found.size) if listed else variant.cost(n),
+            check=lambda: vectors.compare(out, vectors.products),
+            name=variant.by(CUDA),
+            parameters=common,
+            **options,
+        )
 
 
 def batches(problems, n, iterations, options) -> Iterator[Measurement]:

@@ -12,9 +12,11 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.qp import cost
 from course_pkg.qp import gpu_numba as qp
 from course_pkg.qp.suite import SETTINGS
+from course_pkg.qp.tuning import PACKED_MULTIPLE
 
 large = Cases()
 N, ACTIVE, PROBLEMS, SMALL = 16384, 1638, 1024, 128
+PACKED = -(-ACTIVE // PACKED_MULTIPLE) * PACKED_MULTIPLE
 THREADS = qp.THREADS_PER_BLOCK
 
 
@@ -52,9 +54,34 @@ def _skipping() -> tuple:
     return Unwritten((N, N)), Unwritten(N), Unwritten(N), Sliced(x, 0), Unwritten(N), Unwritten(N)
 
 
+def _product_listed() -> tuple:
+    """Return the arguments of the product of listed rows."""
+    x, active, count = _listed()[3:6]
+    return Unwritten((N, N)), x, active, count, Unwritten((2, N))
+
+
+def _packing() -> tuple:
+    """Return the arguments of the kernel that makes a dense copy of the listed rows and columns."""
+    active, count = _listed()[4:6]
+    copy = Unwritten((PACKED, PACKED)), Unwritten(PACKED), Unwritten(PACKED)
+    return Unwritten((N, N)), Unwritten(N), Unwritten(N), active, count, *copy
+
+
+def _packed() -> tuple:
+    """Return the arguments of an update on the copy."""
+    return Unwritten((PACKED, PACKED)), *(Unwritten(PACKED) for _ in range(5))
+
+
 def _batch() -> tuple:
     vectors = (Unwritten((PROBLEMS, SMALL)) for _ in range(5))
     return Unwritten((PROBLEMS, SMALL, SMALL)), *vectors, np.int32(10)
+
+
+def _solved_batch() -> tuple:
+    """Return the arguments of ten steps of each problem: the tolerance is not met."""
+    vectors = (Unwritten((PROBLEMS, SMALL)) for _ in range(2))
+    steps = Unwritten(PROBLEMS), Unwritten(PROBLEMS, "uint32"), np.float64(1e-30), np.uint32(10)
+    return Unwritten((PROBLEMS, SMALL, SMALL)), *vectors, *steps
 
 
 _add("update_naive", qp.update_naive_kernel, blocks_for(N, THREADS), THREADS, _update, cost.update(N))
@@ -83,10 +110,29 @@ _add(
     cost.update_compacted(N, ACTIVE),
 )
 _add(
+    "split_product_listed",
+    qp.split_product_listed_kernel(qp.ROWS_AHEAD),
+    -(-N // 32),
+    THREADS,
+    _product_listed,
+    cost.split_product_listed(N, ACTIVE),
+)
+ROWS_KERNEL = qp.update_rows_kernel(qp.ROWS, qp.UNROLL)  # on the copy, an update is one of a smaller problem
+_add("update_packed", ROWS_KERNEL, -(-PACKED // qp.ROWS), THREADS, _packed, cost.update(ACTIVE))
+_add("pack", qp.pack_kernel(qp.GATHERED), PACKED, THREADS, _packing, cost.pack(N, ACTIVE))
+_add(
     "update_batch",
     qp.update_batch_kernel(SMALL // 2),
     PROBLEMS,
     (SMALL, 2),
     _batch,
     cost.update_batch(SMALL, PROBLEMS, 10),
+)
+_add(
+    "apg_batch",
+    qp.apg_batch_kernel(SMALL // 2),
+    PROBLEMS,
+    (SMALL, 2),
+    _solved_batch,
+    cost.apg_batch(SMALL, PROBLEMS, 10),
 )

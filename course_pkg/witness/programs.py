@@ -4,14 +4,15 @@ from functools import cached_property
 
 from course_pkg.bench import Measurement, matching
 from course_pkg.core import Library, Variant
-from course_pkg.qp.suite import BATCHED, COPY, INACTIVE
+from course_pkg.qp.solver import READMIT_EVERY
+from course_pkg.qp.suite import BATCHED, CONTROL, COPY, INACTIVE, SIZES
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import Clocks, clocks
 from course_pkg.witness.on_device import OnDevice
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
-OWN_SETTING = {"rows": None, "unroll": None}  # not one of those that the suite tries
+OWN_SETTING = {"rows": None, "unroll": None, "iterations": None}  # not one of those that the suite tries
 
 
 class Programs(OnDevice):
@@ -57,6 +58,18 @@ class Programs(OnDevice):
         problems, n, iterations = BATCHED
         what = VARIANTS["update_batch"].by(library)
         return self.found.one(what, problems=problems, n=n, iterations=iterations)
+
+    def packed(self) -> tuple[Measurement, ...] | None:
+        """Return making the dense copy, an update on it, and READMIT_EVERY of them; None if they are not recorded."""
+        found, zeros = self.found.measurements, {"n": SIZES["gpu"], "dtype": "float64", "inactive": INACTIVE}
+        on_copy = VARIANTS["update_packed"].by(CUDA)
+        asked = [matching(found, VARIANTS["pack"].by(CUDA), **zeros)]
+        asked += [matching(found, on_copy, **zeros, iterations=each) for each in (None, READMIT_EVERY)]
+        return tuple(rows[0] for rows in asked) if all(asked) else None
+
+    def control(self) -> list[Measurement]:
+        """Return what is recorded of the batch that is solved to the tolerance, by each solver."""
+        return [m for m in self.found.measurements if m.parameters.get("problem") == CONTROL]
 
     def solve(self, variant: Variant, library: Library, problem: str, accelerate=None) -> Measurement | None:
         """Return the measurement of a solve of a problem; None if this solver is not recorded on this device."""

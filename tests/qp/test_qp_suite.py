@@ -13,7 +13,7 @@ from course_pkg import cuda, simt
 from course_pkg.bench import Device, Measurement, cpu, gpu, measure
 from course_pkg.bench.rival import Rival
 from course_pkg.core import Cost, CourseError, Library
-from course_pkg.qp import cpu_numba, reference, rivals, suite, traffic
+from course_pkg.qp import cpu_numba, reference, rivals, suite, suite_batch, traffic
 from course_pkg.qp.problem import problem
 from course_pkg.qp.variants import VARIANTS
 
@@ -27,6 +27,8 @@ def tiny(monkeypatch):
     monkeypatch.setattr(suite, "QUICK_SIZE", 33)
     monkeypatch.setattr(suite, "QUICK_BATCHED", (5, 12, 3))
     monkeypatch.setattr(suite, "QUICK_SOLVED", TINY)
+    monkeypatch.setattr(rivals, "osqp_batch", absent)
+    monkeypatch.setattr(suite_batch, "measure", lambda *a, **k: measure(*a, **{**k, **FAST}))
     monkeypatch.setattr(suite, "measure", lambda *a, **k: measure(*a, **{**k, **FAST}))
 
 
@@ -88,7 +90,8 @@ def test_the_suite_measures_updates_a_batch_and_solves(tiny, monkeypatch, capsys
     assert all(m.observed["converged"] and m.observed["kkt"] < 1e-6 for m in found[3:])
     assert found[0].cost.bytes < found[1].cost.bytes < 2.1 * found[0].cost.bytes
     said = capsys.readouterr().out
-    assert "Not measured: pqp, OSQP (No module named 'it'): `pip install osqp` brings it." in said
+    for name in ("pqp", "apg batch"):
+        assert f"Not measured: {name}, OSQP (No module named 'it'): `pip install osqp` brings it." in said
     assert all(m.device == cpu() for m in found), "so they can be recorded together"
     keys = [(m.what, tuple(sorted(m.parameters.items()))) for m in found]
     assert len(set(keys)) == len(keys)
@@ -144,7 +147,11 @@ def suite_gpu(monkeypatch, tiny):
     from course_pkg.simt.memory.device_array import DeviceArray
 
     monkeypatch.setattr(cuda, "as_cuda_array", DeviceArray)
-    for name in ("check_update", "check_problem"):  # arrays of NumPy are not in GPU memory
+    for name in (
+        "check_update",
+        "check_problem",
+        "check_solved_batch",
+    ):  # arrays of NumPy are not in GPU memory
         original = getattr(room.gpu_cupy, name)
         monkeypatch.setattr(room.gpu_cupy, name, _on_host(original))
     monkeypatch.setattr(
@@ -154,6 +161,7 @@ def suite_gpu(monkeypatch, tiny):
     monkeypatch.setattr(rivals, "mpax_solve", absent)
     monkeypatch.setattr(rivals, "osqp_solve", solved_at_once)
     monkeypatch.setattr(room, "SETTINGS", [(2, 1), (4, 2)])
+    monkeypatch.setattr(suite_batch, "MOST_UPDATES", 3)
     yield room
     for name in ("gpu_cupy", "suite_gpu"):
         sys.modules.pop(f"course_pkg.qp.{name}", None)
@@ -176,7 +184,11 @@ def _update_x(h, shift, x, plus, minus, out, parts):
 
 def everything(room):
     """Return the measurements of the GPU's suite, of small problems."""
-    return [*room.kernels(40, (3, 16, 2), quick=True), *suite.solves_of(TINY, room.solves, quick=True)]
+    return [
+        *room.kernels(40, (3, 16, 2), quick=True),
+        *suite_batch.on_gpu(3, 16, 1),
+        *suite.solves_of(TINY, room.solves, quick=True),
+    ]
 
 
 def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
@@ -190,17 +202,34 @@ def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
             m.variant for m in updates if m.parameters["dtype"] == dtype and "inactive" not in m.parameters
         }
         assert here == {v.name for v in VARIANTS.of("update", CUDA)}
-    idle = {m.variant: m for m in updates if m.parameters.get("inactive")}
+    idle = {
+        m.variant: m for m in updates if m.parameters.get("inactive") and "iterations" not in m.parameters
+    }
     assert set(idle) == set(suite_gpu.SPARSE)
     assert idle["compacted"].cost.bytes_read < 0.1 * idle["rows"].cost.bytes_read
-    batches = [m for m in found if m.operation == "update_batch"]
+    often = [m for m in updates if m.parameters.get("iterations") == suite_gpu.READMIT_EVERY]
+    assert [m.variant for m in often] == ["packed"] and often[0].cost.bytes > 2 * idle["packed"].cost.bytes
+    packs = [m for m in found if m.operation in ("pack", "split_product")]
+    assert [m.what for m in packs] == [of("pack"), of("split_product"), of("split_product_listed")]
+    assert all(m.parameters["inactive"] == suite.INACTIVE for m in packs)
+    assert packs[2].cost.bytes_read < 0.2 * packs[1].cost.bytes_read
+    control = [m for m in found if m.parameters.get("problem") == suite.CONTROL]
+    assert [m.what for m in control] == [of("apg_batch"), of("apg_batch", CUPY), of("update_batch")]
+    assert [m.observed["solved"] for m in control] == [1, 1, 0] and all(m.device == gpu() for m in control)
+    assert all(m.observed["worst"] <= 1e-6 and m.observed["converged"] for m in control[:2])
+    assert control[0].observed["iterations"] == control[1].observed["iterations"] > 3
+    assert control[2].parameters["iterations"] == 3 and not control[2].observed["converged"]
+    batches = [m for m in found if m.operation == "update_batch" and "rtol" not in m.parameters]
     assert {m.library for m in batches} == {CUDA, CUPY} and all(m.observed["cpu_s"] > 0 for m in batches)
     solves = [m for m in found if m.operation in ("pqp", "apg")]
     assert [m.library for m in solves] == [CUDA, CUDA, CUPY, CUPY, Library.SCIPY, Library.OSQP]
     assert all(m.observed["converged"] for m in solves) and all(m.device == gpu() for m in solves)
     assert [m.observed.get("cpu") for m in solves] == [None] * 4 + [cpu().name] * 2
     assert solves[-1].observed["version"] == "9.9" and solves[-1].observed["kkt"] < 1e-6
-    assert "Not measured: pqp, MPAX (No module named 'it')" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert all(
+        f"Not measured: {name} (No module named 'it')" in said for name in ("pqp, MPAX", "apg batch, OSQP")
+    )
 
 
 def test_what_is_missing_beside_a_gpu_is_said(suite_gpu, monkeypatch, capsys):
@@ -211,7 +240,23 @@ def test_what_is_missing_beside_a_gpu_is_said(suite_gpu, monkeypatch, capsys):
     assert all(f"Not measured: pqp, {name} (No module named 'it')" in said for name in ("MPAX", "OSQP"))
 
 
-@pytest.mark.parametrize("name", ["update_naive", "update_compacted"])
+def test_the_batch_can_be_solved_alone_and_by_processes_of_osqp(monkeypatch):
+    """Every problem is in its place: each is solved by its own matrix."""
+    Q, h = suite_batch.model_predictive(5, 12)
+    rival = rivals.osqp_batch(Q, h, processes=2)
+    for rtol in (1e-3, 1e-6):
+        rival.call(rtol)
+        seen = suite_batch.observed(Q, h, rival.result)
+        assert seen["worst"] <= rtol and rival.result().shape == h.shape
+    assert seen["solved"] == 1 and seen["converged"]
+    monkeypatch.setattr(suite, "QUICK_BATCHED", (5, 12, 3))
+    monkeypatch.setattr(rivals, "osqp_batch", lambda *_: rival)
+    (alone,) = suite.run("cpu", quick=True, only=suite.CONTROL)
+    assert alone.what == of("apg_batch", Library.OSQP) and alone.observed["converged"]
+    assert alone.observed["cores"] == cpu().units and alone.device == cpu()
+
+
+@pytest.mark.parametrize("name", ["update_naive", "update_compacted", "update_packed"])
 def test_a_wrong_kernel_is_not_timed_on_the_gpu(suite_gpu, monkeypatch, name):
     from course_pkg.qp import gpu_numba
 
@@ -261,6 +306,8 @@ def test_demands_are_judged_by_one_run():
         made(of("update_rows"), 0.6e-3, n=n),
         made(of("update_rows"), 0.6e-3, n=n, inactive=0.9),
         made(of("update_compacted"), 0.1e-3, n=n, inactive=0.9),
+        made(of("update_packed"), 0.2e-3, n=n, inactive=0.9),
+        made(of("update_packed"), 2e-3, n=n, inactive=0.9, iterations=10),
         made(
             of("update_batch"),
             1.0,
@@ -268,6 +315,17 @@ def test_demands_are_judged_by_one_run():
             problems=problems,
             iterations=iterations,
             observed={"cpu_s": 19.0},
+        ),
+        *(
+            made(
+                of("apg_batch"),
+                1.0,
+                n=small,
+                problems=problems,
+                cores=cores,
+                observed={"solved": solved, "converged": solved == 1},
+            )
+            for cores, solved in ((1, 1.0), (2, 0.9998))
         ),
         made(of("pqp"), 1.0, problem="a", n=9, accelerate=True, observed={"converged": True}),
         made(of("pqp"), 3.0, problem="a", n=9, accelerate=False, observed={"converged": False}),
@@ -280,7 +338,10 @@ def test_demands_are_judged_by_one_run():
     assert [(r["demand"], r["measured"], r["met"]) for r in rows] == [
         ("≥ 0.90", "0.895", "NO"),
         ("≥ 5×", "6.0×", "yes"),
+        ("≥ 5×", "3.0×", "NO"),
         ("≥ 20×", "19.0×", "NO"),
+        ("all", "100.00%", "yes"),
+        ("all", "99.98%", "NO"),
         ("≥ 1×", "more than 3.0×", "yes"),
         ("≥ 1×", "0.5×", "NO"),
         ("≥ 1×", "5.0×", "NO"),

@@ -7,7 +7,8 @@ import pytest
 from course_pkg import bench
 from course_pkg.bench import measure
 from course_pkg.core import Cost, CourseError, Library
-from course_pkg.qp.suite import BATCHED, COPY, INACTIVE
+from course_pkg.qp.solver import READMIT_EVERY
+from course_pkg.qp.suite import BATCHED, CONTROL, COPY, INACTIVE, SIZES
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.witness.programs import Programs
 
@@ -56,6 +57,36 @@ def test_speed_counts_all_of_q_once_over_the_copy(programs):
 
 def test_a_batch_is_found_by_its_library(programs):
     assert [programs.batch(library).median_s for library in (CUDA, CUPY)] == [5e-9, 6e-9]
+
+
+def test_a_dense_copy_is_found_with_its_updates_or_not_at_all(programs, tmp_path):
+    assert programs.packed() is None
+    zeros = {"n": SIZES["gpu"], "dtype": "float64", "inactive": INACTIVE}
+    pack, on_copy = VARIANTS["pack"].by(CUDA), VARIANTS["update_packed"].by(CUDA)
+    rows = [
+        timed(on_copy, 2e-9, **zeros, iterations=READMIT_EVERY),
+        timed(on_copy, 1e-9, **zeros),
+        timed(on_copy, 8e-9, n=SIZES["gpu"], dtype="float64"),
+        timed(pack, 3e-9, **zeros),
+    ]
+
+    def on(rows, name):
+        (tmp_path / name).mkdir()
+        return Programs(bench.Recorded(bench.record("qp", rows, tmp_path / name, origin="a test")))
+
+    assert [m.median_s for m in on(rows, "all").packed()] == [3e-9, 1e-9, 2e-9]
+    assert on(rows, "all again").update("update_packed", zeros=True).median_s == 1e-9
+    assert on(rows[:-1], "no copy").packed() is None
+
+
+def test_the_batch_that_is_solved_is_found_by_its_problem(programs, tmp_path):
+    assert programs.control() == []
+    problems, n, iterations = BATCHED
+    one = timed(VARIANTS["apg_batch"].by(CUDA), 1e-9, problem=CONTROL, n=n, problems=problems, rtol=1e-6)
+    plain = timed(BATCH.by(CUDA), 2e-9, problem=CONTROL, n=n, problems=problems, iterations=10_000, rtol=1e-6)
+    usual = timed(BATCH.by(CUDA), 5e-9, n=n, problems=problems, iterations=iterations)
+    found = Programs(bench.Recorded(bench.record("qp", [one, plain, usual], tmp_path / "b", origin="a test")))
+    assert [m.median_s for m in found.control()] == [1e-9, 2e-9] and found.batch().median_s == 5e-9
 
 
 def test_a_solver_that_is_not_recorded_is_none(programs):

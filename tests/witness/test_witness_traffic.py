@@ -189,6 +189,8 @@ def test_the_gpus_traffic_is_kept_in_a_file_of_its_own(monkeypatch, tmp_path, ca
 LESS = {
     "qp_update_compacted_16384": 20e6,
     "qp_update_skip_16384": 20e6,
+    "qp_update_packed_16384": 20e6,
+    "qp_pack_16384": 20e6,
     "spmv_splitting_entries_high_tetrahedral": 25e6,
     "spmv_copy_both_2097152": 16e6,
     "spmv_copy_rounded_2097152": 16e6,

@@ -14,6 +14,7 @@ from course_pkg.permutation import gpu_numba as permutation
 from course_pkg.permutation import traffic as permutation_traffic
 from course_pkg.qp import gpu_numba as qp
 from course_pkg.qp import suite as qp_suite
+from course_pkg.qp import traffic as qp_traffic
 from course_pkg.simt.memory.device_array import DeviceArray
 from course_pkg.simt.run.kernel import Launch
 from course_pkg.stencil import gpu_numba as stencil
@@ -133,7 +134,14 @@ def of_updates():
             )
     lists = array(n, dtype="uint32"), array(1, dtype="uint32")
     yield f"qp_update_compacted_{n}", partial(qp.update_compacted, active=lists[0], count=lists[1]), args, 1
-    yield f"qp_split_product_{n}", qp.split_product, (args[0], args[3], array(2, n))
+    product = args[0], args[3], array(2, n)
+    yield f"qp_split_product_{n}", qp.split_product, product
+    by_list = partial(qp.split_product_listed, active=lists[0], count=lists[1])
+    yield f"qp_split_product_listed_{n}", by_list, product, 1
+    size = qp_traffic.PACKED
+    room = qp.Packed(array(size, size), *(array(size) for _ in range(5)), *lists)
+    yield f"qp_pack_{n}", qp.pack, (*args[:3], room)
+    yield f"qp_update_packed_{n}", partial(qp.update_packed, packed=room), args, 1
 
 
 TIMED = {
@@ -147,7 +155,7 @@ TIMED = {
     )
 }
 # others are made of sizes that test_spmv_traffic.py compares with the record, or are parts of a solver's iteration
-OTHERS = ("spmv_", "cg_", "sstep_", "qp_update_batch_")
+OTHERS = ("spmv_", "cg_", "sstep_", "qp_update_batch_", "qp_apg_batch_")
 
 
 @pytest.fixture

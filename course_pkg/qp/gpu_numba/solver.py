@@ -1,4 +1,7 @@
-"""The solver that computes Q⁺v and Q⁻v with our kernel: one sweep over Q for both, and no second matrix.
+"""The solver that computes Q⁺v and Q⁻v with our kernels: one sweep over Q for both, and no second matrix.
+
+Directions and unknowns are 0 wherever a zero stays a zero. If many entries of v are 0, only the rows of Q of the others
+are read: Q is symmetric, so these are the columns that the product needs.
 
 The vectors, each 1/n of the size of Q, are whole arrays: CuPy's on a GPU, NumPy's in the interpreter.
 """
@@ -12,9 +15,12 @@ from course_pkg.core import Solution
 from course_pkg.core.checks import require_arrays
 from course_pkg.qp.arrays import Arrays
 from course_pkg.qp.checks import check_options, check_problem
+from course_pkg.qp.gpu_numba.active import lists
+from course_pkg.qp.gpu_numba.listed import split_product_listed
 from course_pkg.qp.gpu_numba.rows import split_product
 from course_pkg.qp.reference import diagonal_shift, starting_guess
 from course_pkg.qp.solver import check_stops, minimise
+from course_pkg.qp.tuning import LISTED_AT_MOST
 
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
 
@@ -34,9 +40,9 @@ def pqp(
 ) -> Solution:
     """Minimise ``½ xᵀQx + hᵀx`` over x ≥ 0 on the GPU; arguments are those of ``reference.pqp``, as device arrays.
 
-    Each iteration reads Q once, and synchronises host and device for its sums. ``x`` and the multipliers of the
-    result are device arrays;
-    the callback gets an array of CuPy (in the interpreter, of NumPy).
+    Each iteration reads Q once, or only the rows of unknowns that are not 0 if these are few, and synchronises host and
+    device for its sums. ``x`` and the multipliers of the result are device arrays; the callback gets an array of CuPy
+    (in the interpreter, of NumPy).
 
     Examples
     --------
@@ -74,9 +80,14 @@ def _on_device(array):
 
 
 def _product(Q, xp):
+    room = lists(Q.shape[0])
+
     def product(v):
-        out = _on_device(xp.empty((2, v.size), v.dtype))
-        split_product(Q, _on_device(xp.ascontiguousarray(v)), out)
+        out, given = _on_device(xp.empty((2, v.size), v.dtype)), _on_device(xp.ascontiguousarray(v))
+        if int(xp.count_nonzero(v)) <= LISTED_AT_MOST * v.size:
+            split_product_listed(Q, given, out, *room)
+        else:
+            split_product(Q, given, out)
         both = out.copy_to_host() if SIMT else xp.asarray(out)
         return both[0], both[1]
 
