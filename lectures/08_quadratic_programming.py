@@ -920,6 +920,7 @@ Markdown(
 from course_pkg.qp.solver import minimise
 
 
+# %% slideshow={"slide_type": "skip"}
 def rows_needed(p):
     """Return the mean share of a direction that is not 0, over the products of a solve."""
     shares, (plus, minus) = [], reference.split(p.Q)
