@@ -1,7 +1,7 @@
 """The methods in plain NumPy: conjugate gradient with two reductions per iteration, one, or one per s iterations."""
 
 from course_pkg.core import Solution
-from course_pkg.sstep import scalar_work, solver
+from course_pkg.sstep import scalar_work, solver, stable
 from course_pkg.sstep.room import Room, room_for
 
 
@@ -172,4 +172,4 @@ def pcg_sstep(
     ('CONVERGED', 16, (0.0, 12.0))
     """
     room = _room(A, b, x0, M, rtol, atol, maxiter)
-    return solver.stable(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)
+    return stable.solve(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)
