@@ -93,7 +93,7 @@ class Pace:
         after, norm = self.known[-1]
         past = [point for point in self.known[:-1] if after - point[0] >= BACK] or self.known[:1]
         before, larger = past[-1]
-        if not 0 < norm < larger or self.target == 0:
+        if not 0 < norm < larger:
             return float("inf")
         return round(
             (after - before) * log(norm / self.target) / log(larger / norm) - (iterations - after), 9

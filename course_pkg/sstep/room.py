@@ -1,8 +1,8 @@
 """A room: the vectors of a solve and the operations of one library. With it, each method is written only once.
 
-``solver.py`` and ``stable.py`` decide on the order of operations; a room knows where the vectors live and which functions work on them.
-This is the room in host memory, for ``reference.py`` and ``cpu_numba.py``. Rooms in GPU memory allocate and copy in
-other ways.
+``solver.py`` and ``stable.py`` decide on the order of operations; a room knows where the vectors live and which
+functions work on them. This is the room in host memory, for ``reference.py`` and ``cpu_numba.py``. Rooms in GPU memory
+allocate and copy in other ways.
 """
 
 import numpy as np

@@ -7,7 +7,7 @@ pcg                   2 for each iteration          Hestenes and Stiefel 1952
 pfcg                  1 for each iteration          Notay and Napov, J. Comput. Phys. 281, 2015
 pcg_sstep_moments     1 for s iterations            Chronopoulos and Gear 1989; Bernaschi et al. 2025, Algorithms 3-6
 pcg_sstep             1 for s iterations            the same space, from its Gram matrix in a basis that stays
-                                                    well conditioned; see ``stable.py``, ``scalar_work.py``, ``bases.py``
+                                                    well conditioned: ``stable.py``, ``scalar_work.py``, ``bases.py``
 ====================  ============================  ==================================================================
 
 A pass learns the norm of the residual only from its own reduction, so a method has already computed one block more when
@@ -15,8 +15,6 @@ it finds that it has converged. The numbers beside the lines are the steps of Al
 """
 
 from math import sqrt
-
-import numpy as np
 
 from course_pkg.cg.checks import why_stopped
 from course_pkg.cg.outcome import nothing_to_solve, preconditioner_not_definite

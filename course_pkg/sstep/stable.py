@@ -2,7 +2,7 @@
 
 A pass has s fresh vectors, or fewer near the end (``pace.py``). Blocks have room for s vectors in any case, so kernels
 are compiled for one s only: what earlier passes left behind the fresh vectors is left out of the Gram matrix, and
-has coefficients of zero.
+has coefficients of zero. A shorter pass keeps directions of the pass before it (``directions.py``).
 """
 
 from math import sqrt
@@ -16,6 +16,7 @@ from course_pkg.sstep import scalar_work
 from course_pkg.sstep.bases import basis, check_bounds
 from course_pkg.sstep.bounds import lanczos
 from course_pkg.sstep.checks import check_s
+from course_pkg.sstep.directions import Directions
 from course_pkg.sstep.outcome import diverged, ended, fell
 from course_pkg.sstep.pace import Pace
 from course_pkg.sstep.solver import Start
@@ -48,7 +49,7 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
     buffers = room.block(s), room.block(s)
     norms, trouble, old, iterations, lengths = [start.norm], None, None, 0, []
     conditions, fallbacks, replaced, last_true = [], [], 0, np.inf
-    pace = Pace(start.target)
+    pace, directions = Pace(start.target), Directions()
     pace.note(0, start.norm)
     spectrum = Spectrum(interval, bounds, room.dtype)
     while iterations < start.limit:
@@ -87,7 +88,7 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
             trouble = Stop(Status.NOT_DEFINITE, reason)
             break
         conditions.append(found.condition)
-        C, a = _for_whole_blocks(found, s, length)
+        C, a = directions.coefficients(found, s, length)
         room.project(fresh if old is None else old, fresh, C, a, fresh)
         old, buffers = fresh, buffers[::-1]
         iterations += length
@@ -127,12 +128,3 @@ def _interval(room, name, bounds):
             )
         return room.circles() if bounds == "gershgorin" else lanczos(room)
     return check_bounds(bounds)
-
-
-def _for_whole_blocks(found, s, length):
-    """Return the coefficients of a pass in the usual shapes: those of an old block or of vectors that it lacks are 0."""
-    old = len(found.a) - length
-    C, a = np.zeros((2 * s, s)), np.zeros(2 * s)
-    C[:old, :length], a[:old] = found.C[:old], found.a[:old]
-    C[s : s + length, :length], a[s : s + length] = found.C[old:], found.a[old:]
-    return C, a

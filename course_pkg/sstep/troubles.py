@@ -13,8 +13,8 @@ SURE = 0.01  # growth above 1.01, and Ritz values 1 % beyond the bounds, are no 
 class Spectrum:
     """What the Gram matrices of a solve show of the spectrum of ``M A``: whether eigenvalues lie beyond the bounds.
 
-    Two witnesses can prove that they do: the A-norm of Chebyshev polynomials grows, which it cannot do within the bounds;
-    or a Ritz value, which always lies between the smallest and the largest eigenvalue, lies beyond the bounds.
+    There are two proofs that they do. The A-norm of Chebyshev basis vectors grows, which it cannot do within the
+    bounds. Or, with a Newton basis, a Ritz value lies beyond the bounds, and eigenvalues lie farther out than that.
 
     Parameters
     ----------
