@@ -934,7 +934,7 @@ bench.Table(
 # **No method here moves fewer bytes than fused CG: count the bytes, measure the wait.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** The last column: by moments, a method cannot stop within a round, so it takes 52 iterations in place of 49. With whole rounds of 16
+# > **For the speaker.** The iterations: by moments, a method cannot stop within a round, so it takes 52 iterations in place of 49. With whole rounds of 16
 # > it would be 64. The stable method guesses from the residual's fall when the end is near. Then it spends a sum on the norm of r and makes the last
 # > round only as long as needed: here 16, 16, 16 and 1. In two rounds there is nothing to guess from: on 12³ points, with s = 16, it takes 34 in place of 28.
 
