@@ -1,4 +1,4 @@
-"""NumPy in the place of CuPy, so that code for CuPy runs without a GPU: what is computed and written where, not how fast.
+"""NumPy in the place of CuPy, so that code for CuPy runs without a GPU and its results can be tested.
 
 An array of the stand-in says that it is in GPU memory, so arguments are checked as on a GPU. Element-wise kernels run
 the text with which they are made, as far as Python reads it as C++ does. Products with a sparse matrix are SciPy's.
@@ -61,6 +61,10 @@ class ElementwiseKernel:
             names[name][...] = found[name]
 
 
+def _on_device(make):
+    return lambda *arguments, **options: make(*arguments, **options).view(Array)
+
+
 def _turned(a, how):
     return a.T if how == "T" else a
 
@@ -87,7 +91,7 @@ def stand_in(monkeypatch):
     modules = {name: ModuleType(name) for name in names}
     cupy = modules["cupy"]
     for name in MAKERS:
-        setattr(cupy, name, lambda *a, _make=getattr(np, name), **k: _make(*a, **k).view(Array))
+        setattr(cupy, name, _on_device(getattr(np, name)))
     for name in PLAIN:
         setattr(cupy, name, getattr(np, name))
     cupy.ndarray, cupy.ElementwiseKernel, cupy.asnumpy = Array, ElementwiseKernel, np.asarray

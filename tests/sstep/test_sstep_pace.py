@@ -1,4 +1,4 @@
-"""Shorter passes near the end: how many iterations they save, what a wrong guess costs, and that they compute CG's x."""
+"""Shorter passes near the end: how many iterations they save, what wrong guesses cost, and that they compute CG's x."""
 
 import numpy as np
 import pytest
