@@ -156,7 +156,7 @@ def pcg_sstep(
     Returns
     -------
     Solution
-        ``extra`` has the numbers of reductions and products, the lengths of the passes, the condition of each basis, the
+        ``extra`` has the numbers of reductions and products, the lengths of passes, the condition of each basis, the
         bounds, and what they are judged by: the growth of Chebyshev vectors, and the Ritz values of a Newton basis.
         The reason names bounds that are too narrow.
 
