@@ -13,7 +13,7 @@ from math import ceil, log
 MUCH = 0.04  # a pass that is shorter than this share of the iterations before it is always whole
 NEAR = 1.5  # look at the norm if fewer iterations seem to be left than this many times what a whole pass would do
 BACK = 8  # iterations over which the residual's fall is measured: its norm may rise from one to the next
-SPARE = 5  # most extra reductions of a solve
+SPARE = 6  # most extra reductions of a solve
 TRIES = 2  # shorter passes one after another; the next one ends where a whole pass would have ended
 
 
