@@ -947,10 +947,12 @@ def whole_rounds(iterations, s):
     return -(-iterations // s) * s
 
 
-for s_of, edge, take in ((12, FEW, FEW_TAKE), (12, EDGE, MORE_TAKE), (16, EDGE, MORE_TAKE)):
-    assert solved("pcg_sstep", edge, s=s_of, rtol=1e-8).iterations == whole_rounds(take, s_of)
-assert FEW_TAKE == 49 and MORE_TAKE == 79
-assert solved("pcg", 12, rtol=1e-8).iterations == 28 and solved("pcg_sstep", 12, s=16, rtol=1e-8).iterations == 48
+for s_of, edge, take in ((4, FEW, FEW_TAKE), (12, FEW, FEW_TAKE), (12, EDGE, MORE_TAKE), (16, EDGE, MORE_TAKE)):
+    assert take <= solved("pcg_sstep", edge, s=s_of, rtol=1e-8).iterations <= 1.05 * take
+assert FEW_TAKE == 49 and MORE_TAKE == 79 and whole_rounds(FEW_TAKE, 4) == 52 and whole_rounds(FEW_TAKE, 16) == 64
+ending = solved("pcg_sstep", FEW, s=16, rtol=1e-8).extra
+assert ending["lengths"] == (16, 16, 16, 1) and ending["looks"] > 0
+assert solved("pcg", 12, rtol=1e-8).iterations == 28 and solved("pcg_sstep", 12, s=16, rtol=1e-8).iterations == 34
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -960,7 +962,8 @@ def summary_row(name):
     ours = v is not TWO_KERNEL
     sums = {PFCG: "1", MOMENTS: f"1/{how.get('s')}", STABLE: f"1/{how.get('s')}"}.get(v, "2")
     its = solved(v.operation if ours else "pcg", FEW, rtol=1e-8, **how)
-    assert its.converged and its.iterations == whole_rounds(FEW_TAKE, how.get("s", 1))
+    most = 1.05 * FEW_TAKE if v is STABLE else whole_rounds(FEW_TAKE, how.get("s", 1))
+    assert its.converged and FEW_TAKE <= its.iterations <= most and (v is STABLE or its.iterations == most)
     times = {name: on.iteration_s(v, CUBE, **how) if ours else cg_s[name] for name, on in TIMED.items()}
     return {
         "method": name,
@@ -974,7 +977,7 @@ def summary_row(name):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [summary_row(name) for name in SUMMED],
-    f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: those of CG, rounded up to whole rounds. All times but the first: whole solves that the host drives, hardly shorter on 64³. {ORIGIN if TIMED else PENDING}",
+    f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: the stable method's are at most 5 % more than CG's. All times but the first: whole solves that the host drives, hardly shorter on 64³. {ORIGIN if TIMED else PENDING}",
 )
 
 
@@ -982,8 +985,9 @@ bench.Table(
 # **No method here moves fewer bytes than fused CG: count the bytes, measure the wait.**
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** The column of iterations: a method cannot stop within a round. The shorter a solve, the more this costs: with s = 16, 64 iterations in
-# > place of 49, but on 32³ points 80 in place of 79. On 12³ points it can be one round more.
+# > **For the speaker.** The iterations: by moments, a method cannot stop within a round, so it takes 52 iterations in place of 49. With whole rounds of 16
+# > it would be 64. The stable method guesses from the residual's fall when the end is near. Then it spends a sum on the norm of r and makes the last
+# > round only as long as needed: here 16, 16, 16 and 1. In two rounds there is nothing to guess from: on 12³ points, with s = 16, it takes 34 in place of 28.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Every recorded method**, to 1e-6 of ‖b‖: bytes and sums beside the time. The stable method moves more bytes with s = 4 than *by moments*, and sums as often.

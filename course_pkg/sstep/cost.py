@@ -186,10 +186,22 @@ def pcg_sstep(n, s=8, dtype="float64") -> Cost:
     >>> [round(pcg_sstep(1000, s).bytes / 1000) for s in (1, 2, 4, 8)]
     [152, 128, 120, 116]
     """
+    return _each(pcg_sstep_pass(n, s, dtype=dtype), s)
+
+
+def pcg_sstep_pass(n, s=8, length=None, dtype="float64") -> Cost:
+    """Cost of a pass of the stable method; if it is shorter than s, its blocks are as large as those of a whole pass.
+
+    Examples
+    --------
+    >>> [round(pcg_sstep_pass(1000, 8, length).bytes / 1000) for length in (None, 4, 1)]
+    [928, 800, 712]
+    """
+    length = length or s
     basis = _sweep(n, 1, 1, 0, dtype) + _sweep(n, 1, 1, 7, dtype)
-    if s > 1:
-        basis += _sweep(n, 1, 2, 10, dtype) + (s - 2) * _sweep(n, 2, 2, 12, dtype)
-    return _each(basis + gram(n, s, dtype=dtype) + project_block(n, s, dtype), s)
+    if length > 1:
+        basis += _sweep(n, 1, 2, 10, dtype) + (length - 2) * _sweep(n, 2, 2, 12, dtype)
+    return basis + gram(n, s, dtype=dtype) + project_block(n, s, dtype)
 
 
 def with_matrix(its_cost: Cost, nnz: int, n: int, dtype="float64") -> Cost:

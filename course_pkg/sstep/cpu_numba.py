@@ -12,7 +12,7 @@ from numba import prange
 from course_pkg.core import Solution
 from course_pkg.core.parallel import parallel
 from course_pkg.precond import cpu_numba as precond
-from course_pkg.sstep import solver
+from course_pkg.sstep import solver, stable
 from course_pkg.sstep.checks import check_block, check_gram, check_moments, check_recurrence, check_small
 from course_pkg.sstep.room import Room, room_for
 from course_pkg.stencil.cpu_numba import laplacian
@@ -263,4 +263,4 @@ def pcg_sstep(
     ('CONVERGED', 4)
     """
     room = _room(A, b, x0, M, rtol, atol, maxiter)
-    return solver.stable(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)
+    return stable.solve(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)

@@ -22,7 +22,7 @@ from course_pkg.precond import cycle
 from course_pkg.precond import gpu_cupy as precond
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_cupy import matrix, spmv
-from course_pkg.sstep import solver
+from course_pkg.sstep import solver, stable
 from course_pkg.sstep.checks import check_block, check_gram, check_moments, check_recurrence, check_small
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
@@ -264,4 +264,4 @@ def pcg_sstep(
     ('CONVERGED', 4)
     """
     room = _room(A, b, x0, M, rtol, atol, maxiter)
-    return solver.stable(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)
+    return stable.solve(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)

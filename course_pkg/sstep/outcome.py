@@ -81,27 +81,27 @@ def diverged(norms, why: str) -> Stop | None:
     return None
 
 
-def beyond_bounds(interval, growth: float, asked) -> str:
-    """Return a sentence which says that A has eigenvalues beyond the interval, because basis vectors grew.
+def beyond_bounds(interval, proof: str, asked) -> str:
+    """Return a sentence which says that A has eigenvalues beyond the interval, and what proves it.
 
     Parameters
     ----------
     interval : (float, float)
-    growth : float
+    proof : str
     asked : (float, float), str or None
         The bounds that the method was called with; if they are no numbers, the interval was found from A and M.
 
     Examples
     --------
-    >>> beyond_bounds((0.0, 4.0), 1e6, (0.0, 4.0))
+    >>> beyond_bounds((0.0, 4.0), "basis vectors grew by 1e+06", (0.0, 4.0))
     'A has eigenvalues beyond the bounds (0, 4), because basis vectors grew by 1e+06: pass wider bounds, or leave ...'
-    >>> beyond_bounds((0.0, 4.0), 1e6, None)
+    >>> beyond_bounds((0.0, 4.0), "basis vectors grew by 1e+06", None)
     'A has eigenvalues beyond the bounds (0, 4), which were found from A and M, ...: pass wider bounds, ...'
     """
     found = asked is None or isinstance(asked, str)
     where = ", which were found from A and M," if found else ","
     remedy = "or check that A and M are positive definite" if found else "or leave bounds out"
     return (
-        f"A has eigenvalues beyond the bounds ({interval[0]:.6g}, {interval[1]:.6g}){where} because basis vectors "
-        f"grew by {growth:.0e}: pass wider bounds, {remedy}."
+        f"A has eigenvalues beyond the bounds ({interval[0]:.6g}, {interval[1]:.6g}){where} because {proof}: "
+        f"pass wider bounds, {remedy}."
     )

@@ -1,7 +1,7 @@
 """The methods in plain NumPy: conjugate gradient with two reductions per iteration, one, or one per s iterations."""
 
 from course_pkg.core import Solution
-from course_pkg.sstep import scalar_work, solver
+from course_pkg.sstep import scalar_work, solver, stable
 from course_pkg.sstep.room import Room, room_for
 
 
@@ -138,7 +138,8 @@ def pcg_sstep(
 
     Each pass makes s vectors by a recurrence whose polynomials are bounded on the spectrum. It computes the Gram matrix
     of these and of the last s directions directly, and drops directions that rounding has made dependent. The method
-    stops only if the true residual is small. If only the updated residual is, the true one replaces it.
+    stops only if the true residual is small. If only the updated residual is, the true one replaces it. Near the end,
+    passes may be shorter (:mod:`course_pkg.sstep.pace`), so that the method hardly takes more iterations than ``pcg``.
 
     Parameters are those of :func:`pcg`, and:
 
@@ -155,8 +156,9 @@ def pcg_sstep(
     Returns
     -------
     Solution
-        ``extra`` has the numbers of reductions and products, the condition of each basis, the bounds, and the growth of
-        basis vectors: a growth above 1 means that the bounds are too low.
+        ``extra`` has the numbers of reductions and products, the lengths of passes, the condition of each basis, the
+        bounds, and what they are judged by: the growth of Chebyshev vectors, and the Ritz values of a Newton basis.
+        ``beyond_bounds`` says that the bounds are too narrow; then the reason names them.
 
     Notes
     -----
@@ -172,4 +174,4 @@ def pcg_sstep(
     ('CONVERGED', 16, (0.0, 12.0))
     """
     room = _room(A, b, x0, M, rtol, atol, maxiter)
-    return solver.stable(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)
+    return stable.solve(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)

@@ -1,8 +1,8 @@
 """A room: the vectors of a solve and the operations of one library. With it, each method is written only once.
 
-``solver.py`` decides on the order of operations; a room knows where the vectors live and which functions work on them.
-This is the room in host memory, for ``reference.py`` and ``cpu_numba.py``. Rooms in GPU memory allocate and copy in
-other ways.
+``solver.py`` and ``stable.py`` decide on the order of operations; a room knows where the vectors live and which
+functions work on them. This is the room in host memory, for ``reference.py`` and ``cpu_numba.py``. Rooms in GPU memory
+allocate and copy in other ways.
 """
 
 import numpy as np
@@ -163,9 +163,12 @@ class Room:
         return float(np.sqrt(self.total([squared(out)])[0]))
 
     def powers(self, r, basis: Basis, block) -> None:
-        """Fill a block with the vectors of a basis and their products: S_0 = M r, then the recurrence (pMPK)."""
-        s = basis.s
-        Q, AQ = block[:s], block[s : 2 * s]
+        """Fill a block with the vectors of a basis and their products: S_0 = M r, then the recurrence (pMPK).
+
+        If the block has room for more vectors than the basis, the others stay as they are.
+        """
+        s, room = basis.s, len(block) // 2
+        Q, AQ = block[:room], block[room:]
         self.copy(r, Q[0]) if self.M is None else self.precondition(r, Q[0])
         with np.errstate(over="ignore", invalid="ignore"):  # the method reports it from the sums
             for j in range(s):
@@ -200,14 +203,20 @@ class Room:
             self.ops.moments(block, r, out)
         return self.collect(out)
 
-    def gram(self, old, fresh, r) -> np.ndarray:
-        """Return the Gram matrix; its last column holds the sums with r: one reduction."""
+    def gram(self, old, fresh, r, length=None) -> np.ndarray:
+        """Return the Gram matrix; its last column holds the sums with r: one reduction.
+
+        Only the first ``length`` vectors of the fresh block take part, by default all of them.
+        """
         self.reductions += 1
-        m = len(fresh) if old is not None else len(fresh) // 2
+        s = len(fresh) // 2
+        m = s if old is None else 2 * s
         out = self.zeros((m + 1, m + 1), np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             self.sums(old, fresh, r, out)
         upper = np.triu(self.collect(out))
+        left_out = np.arange(m - s + (length or s), m)
+        upper = np.delete(np.delete(upper, left_out, 0), left_out, 1)
         return upper + np.triu(upper, 1).T
 
     def sums(self, old, fresh, r, out) -> None:

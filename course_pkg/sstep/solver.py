@@ -1,4 +1,4 @@
-"""The methods, written once for all libraries: conjugate gradient with two reductions, one, or one per s iterations.
+"""Methods, written once for all libraries: conjugate gradient with two reductions, one, or one per s iterations.
 
 ====================  ============================  ==================================================================
 method                reductions                    source
@@ -7,7 +7,7 @@ pcg                   2 for each iteration          Hestenes and Stiefel 1952
 pfcg                  1 for each iteration          Notay and Napov, J. Comput. Phys. 281, 2015
 pcg_sstep_moments     1 for s iterations            Chronopoulos and Gear 1989; Bernaschi et al. 2025, Algorithms 3-6
 pcg_sstep             1 for s iterations            the same space, from its Gram matrix in a basis that stays
-                                                    well conditioned; see ``scalar_work.py`` and ``bases.py``
+                                                    well conditioned: ``stable.py``, ``scalar_work.py``, ``bases.py``
 ====================  ============================  ==================================================================
 
 A pass learns the norm of the residual only from its own reduction, so a method has already computed one block more when
@@ -16,24 +16,14 @@ it finds that it has converged. The numbers beside the lines are the steps of Al
 
 from math import sqrt
 
-import numpy as np
-
 from course_pkg.cg.checks import why_stopped
-from course_pkg.cg.outcome import SLACK, Stop, nothing_to_solve, preconditioner_not_definite
-from course_pkg.core import CourseError, Status
-from course_pkg.core.checks import require_count
+from course_pkg.cg.outcome import nothing_to_solve, preconditioner_not_definite
 from course_pkg.core.systems import check_norm, check_target
 from course_pkg.sstep import scalar_work
-from course_pkg.sstep.bases import basis, check_bounds
-from course_pkg.sstep.bounds import lanczos
+from course_pkg.sstep.bases import basis
 from course_pkg.sstep.checks import check_s
-from course_pkg.sstep.outcome import beyond_bounds, diverged, ended, fell
-from course_pkg.sstep.troubles import broken, gram_trouble, growth_of, moments_trouble
-
-BOUNDS = ("gershgorin", "lanczos")
-GROWN = 1.01  # if the A-norm of a Chebyshev basis vector grows by more, the bounds are too low
-GAIN = 0.5  # a true residual above this share of the last true one ends the method: it no longer improves
-REFUSED = "compare A with its transpose, and use MINRES where it is indefinite."
+from course_pkg.sstep.outcome import diverged, ended, fell
+from course_pkg.sstep.troubles import broken, moments_trouble
 
 
 class Start:
@@ -192,79 +182,6 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
     return ended(room, norms, start.target, iterations, trouble, extra, fell(asked, s, fallbacks))
 
 
-def stable(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
-    """The stable method. A pass: a basis of s vectors, one reduction for the Gram matrix, the minimum over both blocks.
-
-    Examples
-    --------
-    >>> from course_pkg.sstep import reference
-    >>> from course_pkg.sstep.room import Room
-    >>> from course_pkg.sstep.problem import Laplacian
-    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
-    >>> stable(room, 2, "chebyshev", None, 0, 1e-6, 0.0, None, None).iterations
-    4
-    """
-    s = asked = check_s(s)
-    require_count(replace=replace)
-    start = Start(room, rtol, atol, maxiter)
-    if start.zero:
-        return _nothing(room)
-    interval = _interval(room, name, bounds)
-    spent = room.reductions
-    buffers = room.block(s), room.block(s)
-    norms, trouble, old, iterations, passes = [start.norm], None, None, 0, 0
-    conditions, fallbacks, replaced, growth, last_true = [], [], 0, 1.0, np.inf
-    while iterations < start.limit:
-        fresh = buffers[0][: 2 * s]
-        room.powers(room.r, basis(name, s, interval), fresh)
-        G = room.gram(old, fresh, room.r)
-        norms[-1] = sqrt(max(G[-1, -1], 0.0))
-        if norms[-1] <= start.target:  # stop on the true residual only
-            true = room.residual(room.x, room.r)
-            replaced += 1
-            norms[-1] = true
-            if true <= SLACK * start.target or true > GAIN * last_true:
-                norms[-1] = min(true, start.target)
-                break
-            last_true, old = true, None
-            continue
-        growth = max(growth, growth_of(G, s, name))
-        grew = beyond_bounds(interval, growth, bounds) if growth > GROWN else ""
-        trouble = gram_trouble(G, s, iterations, interval) or diverged(
-            norms, grew or "choose a smaller s, or check A and M."
-        )
-        if trouble:
-            break
-        try:
-            found = scalar_work.projected(G[:-1, :-1], G[:-1, -1], s)
-        except scalar_work.NotDefinite:
-            reason = f"A is not positive definite: after {iterations} iterations, a direction d has d·Ad < 0; {REFUSED}"
-            trouble = Stop(Status.NOT_DEFINITE, reason)
-            break
-        conditions.append(found.condition)
-        C, a = (found.C, found.a) if old is not None else _alone(found, s)
-        room.project(fresh if old is None else old, fresh, C, a, fresh)
-        old, buffers = fresh, buffers[::-1]
-        iterations, passes = iterations + s, passes + 1
-        if 2 * found.kept < s:
-            fallbacks.append((iterations, s))
-            s, old = max(1, s // 2), None
-        if replace and passes % replace == 0:
-            room.residual(room.x, room.r)
-            replaced += 1
-        norms.append(_expected(room, norms))
-        if callback is not None:
-            callback(room.give(room.x))
-    extra = {
-        "s": asked, "s_last": s, "fallbacks": tuple(fallbacks), "bounds": interval, "conditions": tuple(conditions),
-        "growth": growth, "replaced": replaced, "setup_reductions": spent,
-    }  # fmt: skip
-    notes = fell(asked, s, fallbacks)
-    if growth > GROWN and not trouble:
-        notes += (beyond_bounds(interval, growth, bounds),)
-    return ended(room, norms, start.target, iterations, trouble, extra, notes)
-
-
 def _apply(room, v, out):
     room.copy(v, out) if room.M is None else room.precondition(v, out)
 
@@ -276,24 +193,3 @@ def _nothing(room):
 def _expected(room, norms):
     """Return a placeholder for the norm that the next reduction will compute: the last norm."""
     return norms[-1]
-
-
-def _interval(room, name, bounds):
-    if name == "monomial":
-        return (0.0, 1.0)
-    if bounds is None:
-        bounds = "gershgorin" if room.M is None and room.has_rows else "lanczos"
-    if isinstance(bounds, str):
-        if bounds not in BOUNDS:
-            raise CourseError(f"bounds is {bounds!r}: pass {' or '.join(BOUNDS)}, or numbers (lo, hi).")
-        if bounds == "gershgorin" and room.M is not None:
-            raise CourseError(
-                "bounds is 'gershgorin', which knows A alone: with M, pass 'lanczos' or numbers."
-            )
-        return room.circles() if bounds == "gershgorin" else lanczos(room)
-    return check_bounds(bounds)
-
-
-def _alone(found, s):
-    """Return the coefficients of a pass without an old block in the usual shapes: those of old vectors are zero."""
-    return np.concatenate([np.zeros((s, s)), found.C]), np.concatenate([np.zeros(s), found.a])

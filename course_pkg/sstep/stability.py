@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_pkg.sstep import cost, reference, scalar_work, solver
+from course_pkg.sstep import cost, reference, scalar_work, solver, stable
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
 
@@ -24,7 +24,7 @@ class Study:
     method : str
         ``"cg"``, or the name of a basis.
     s : int
-        Number of iterations that a pass does; 1 for CG.
+        Number of iterations that a whole pass does; 1 for CG.
     unknowns : int
     iterations : tuple of int
         Number of iterations of conjugate gradient before each entry.
@@ -32,7 +32,8 @@ class Study:
         ``‖r‖ / ‖b‖``, where r is the residual that the method updates, or ``b - A x``.
     basis_condition, w_condition : tuple of float
         Condition of ``QᵀAQ``, the Gram matrix of the new basis, and of W, the Gram matrix of the new directions. Both
-        are scaled to unit diagonal; the condition is infinite if a matrix is not positive definite. Empty for CG.
+        are scaled to unit diagonal; the condition is infinite if a matrix is not positive definite. Empty for CG. There
+        is no last entry if a dot product of its own found that the solve was done.
     reductions, bytes : int
     target : float
     converged : bool
@@ -69,6 +70,7 @@ class _Watched(Room):
     def __init__(self, A, b, rtol):
         super().__init__(reference, A, b, None, None, rtol, 0.0, None)
         self.done, self.notes, self.conditions, self._before = 0, [], [], None
+        self.length = self.squared = None
 
     def note(self, squared) -> None:
         true = np.linalg.norm(self.b - self.A @ self.x)
@@ -86,10 +88,16 @@ class _Watched(Room):
         self.conditions.append((_condition(scalar_work.hankel(mu)), _condition(W)))
         return sums
 
-    def gram(self, old, fresh, r):
-        G = super().gram(old, fresh, r)
+    def dots(self, *pairs):
+        found = super().dots(*pairs)
+        self.squared = found[-1]
+        return found
+
+    def gram(self, old, fresh, r, length=None):
+        G = super().gram(old, fresh, r, length)
         self.note(G[-1, -1])
-        m, s = len(G) - 1, len(fresh) // 2
+        m, s = len(G) - 1, length or len(fresh) // 2
+        self.length = s
         W = G[m - s : m, m - s : m]
         if old is not None:
             among, between = G[: m - s, : m - s], G[: m - s, m - s : m]
@@ -103,7 +111,7 @@ class _Watched(Room):
 
     def project(self, old, fresh, C, a, out):
         super().project(old, fresh, C, a, out)
-        self.done += len(fresh) // 2
+        self.done += self.length
 
 
 def study(A: Laplacian, basis: str, s: int, *, rtol=1e-10, cg=None) -> Study:
@@ -133,10 +141,12 @@ def study(A: Laplacian, basis: str, s: int, *, rtol=1e-10, cg=None) -> Study:
     most = 3 * cg.iterations[-1]
     if basis == "monomial":
         found = solver.moments(room, s, rtol, 0.0, most, None, fall_back=False)
-        moved = cost.pcg_sstep_moments(A.n, s).bytes
+        moved = cost.pcg_sstep_moments(A.n, s).bytes * found.iterations
     else:
-        found = solver.stable(room, s, basis.lower(), None, 0, rtol, 0.0, most, None)
-        moved = cost.pcg_sstep(A.n, s).bytes
+        found = stable.solve(room, s, basis.lower(), None, 0, rtol, 0.0, most, None)
+        moved = sum(cost.pcg_sstep_pass(A.n, s, length).bytes for length in found.extra["lengths"])
+        if found.converged and room.notes[-1][0] < room.done:
+            room.note(room.squared)
     return _study(basis, s, A, room.notes, room.conditions, found, moved, rtol, cg)
 
 
@@ -151,7 +161,7 @@ def conjugate_gradient(A: Laplacian, *, rtol=1e-10) -> Study:
     room, trues = _Watched(A, np.ones(A.n), rtol), [np.sqrt(A.n)]
     found = solver.pcg(room, rtol, 0.0, None, lambda x: trues.append(np.linalg.norm(room.b - A @ x)))
     notes = list(zip(range(len(trues)), found.residual_norms, trues, strict=True))
-    return _study(CG, 1, A, notes, [], found, cost.pcg(A.n).bytes, rtol, None)
+    return _study(CG, 1, A, notes, [], found, cost.pcg(A.n).bytes * found.iterations, rtol, None)
 
 
 def studies(sizes=(12, 20), bases=BASES, steps=(4, 8, 16), *, rtol=1e-10) -> dict:
@@ -177,7 +187,7 @@ def _study(method, s, A, notes, conditions, found, moved, rtol, cg):
     of_basis, of_w = zip(*conditions, strict=True) if conditions else ((), ())
     return Study(
         method, s, A.n, iterations, tuple(u / norm for u in updated), tuple(t / norm for t in true), of_basis, of_w,
-        found.extra["reductions"], round(moved * iterations[-1]), rtol, found.converged, found.reason, cg,
+        found.extra["reductions"], round(moved), rtol, found.converged, found.reason, cg,
     )  # fmt: skip
 
 

@@ -153,7 +153,7 @@ def one_solve(variant, library, system, options, rtol, samples=1, wait=None) -> 
 
     def observe():
         solution = found["solution"]
-        told = ("reductions", "products", "true_residual", "s_last", "growth")
+        told = ("reductions", "products", "true_residual", "s_last", "growth", "looks")
         return {
             "iterations": solution.iterations,
             **({"bytes_iteration": iteration.bytes} if known else {}),

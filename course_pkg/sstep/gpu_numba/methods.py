@@ -10,7 +10,7 @@ precision, do not ask for less than about 1e-4.
 import sys
 
 from course_pkg.core import Solution
-from course_pkg.sstep import solver
+from course_pkg.sstep import solver, stable
 from course_pkg.sstep.gpu_numba.room import DeviceRoom
 from course_pkg.sstep.room import room_for
 
@@ -91,4 +91,4 @@ def pcg_sstep(
     ('CONVERGED', 4)
     """
     room = _room(A, b, x0, M, rtol, atol, maxiter)
-    return solver.stable(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)
+    return stable.solve(room, s, basis, bounds, replace, rtol, atol, maxiter, callback)

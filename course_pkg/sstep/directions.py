@@ -1,0 +1,80 @@
+"""The directions that a pass leaves behind for the next one: as many as a block holds, even if the pass was shorter.
+
+New directions must be conjugate to the last s ones, however many passes these come from. So a shorter pass keeps the
+youngest directions of the pass before it, beside its own: its block is as full as any other, and a pass of any length
+may follow. The eigenvectors with which a pass makes its directions mix old and young ones; a rotation tells them apart.
+"""
+
+import numpy as np
+
+from course_pkg.sstep.scalar_work import Projection
+
+
+class Directions:
+    """The order of the directions in the old block, by age.
+
+    Examples
+    --------
+    >>> directions = Directions()
+    >>> alone = Projection(np.array([[0.5], [1.0]]), np.array([3.0, 4.0]), 1.0, 1)  # a fresh vector after one old one
+    >>> directions.coefficients(alone, s=1, length=1)[0]
+    array([[0.5],
+           [1. ]])
+    """
+
+    def __init__(self):
+        self.order = np.zeros((0, 0))  # directions of the old block, times this: the oldest first
+
+    def coefficients(self, found: Projection, s: int, length: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients C and a of a pass in the shapes of whole blocks, for ``project_block``.
+
+        Parameters
+        ----------
+        found : Projection
+            From ``length`` fresh vectors and, unless there is no old block, s old ones.
+        s, length : int
+            Number of vectors for which blocks have room, and number of vectors of this pass.
+
+        Returns
+        -------
+        C : ndarray, shape (2 s, s)
+        a : ndarray, shape (2 s,)
+
+        Examples
+        --------
+        >>> one = Projection(np.array([[0.5]]), np.array([3.0]), 1.0, 1)
+        >>> Directions().coefficients(one, s=2, length=1)  # blocks of 2, but a pass of 1
+        (array([[0. , 0. ],
+               [0. , 0. ],
+               [0.5, 0. ],
+               [0. , 0. ]]), array([0., 0., 3., 0.]))
+        """
+        old = len(found.a) - length
+        made, stays = found.C[:, : found.kept], np.zeros((old, 0))
+        turn = by_age(made[old:])
+        if length < s:
+            made, turn = made @ turn, np.eye(found.kept)
+            if old:
+                stays = self.order[:, -(s - found.kept) :]
+        before, C, a = stays.shape[1], np.zeros((2 * s, s)), np.zeros(2 * s)
+        every = slice(before, before + found.kept)
+        C[:old, :before], C[:old, every], C[s : s + length, every] = stays, made[:old], made[old:]
+        a[:old], a[s : s + length] = found.a[:old], found.a[old:]
+        self.order = np.zeros((s, every.stop))
+        self.order[:before, :before], self.order[every, every] = np.eye(before), turn
+        return C, a
+
+
+def by_age(F) -> np.ndarray:
+    """Return the rotation T for which ``F T`` is zero below its diagonal, counted from the lower right corner.
+
+    Columns of F say how directions are made of the fresh vectors S_0, S_1, …, each of which takes one more product
+    with A. After the rotation, the first direction is made of the fewest products, and so on.
+
+    Examples
+    --------
+    >>> F = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> bool(abs((F @ by_age(F))[1, 0]) < 1e-12)
+    True
+    """
+    return np.linalg.qr(F[::-1].T)[0][:, ::-1]
