@@ -7,6 +7,8 @@ from course_pkg.device.launch import blocks_for
 from course_pkg.grading import check
 from course_pkg.practice.step import Step, Trial, WhatIf
 
+LAUNCH = "one block has at most 1,024 threads, and its time would be that of a launch."
+
 
 def numbers(shape, rng):
     """Return small whole numbers: they are short to read, and their sums are exact in any order."""
@@ -80,6 +82,7 @@ STEPS = (
         ask="Let thread i read a[i] and write a[i] + 10 into out[i].",
         trial=_map,
         sizes=(10, 7, 32),
+        untimed=LAUNCH,
         tell="each thread read one element and wrote one",
         hints=(
             "Every thread runs the whole function. Only its number, i, differs.",
@@ -105,6 +108,7 @@ STEPS = (
         ask="Let thread i write a[i] + b[i] into out[i].",
         trial=_zip,
         sizes=(8, 5, 32),
+        untimed=LAUNCH,
         needs="map",
         tell="each thread read two elements and wrote one",
         hints=(
@@ -126,6 +130,7 @@ STEPS = (
         ask="The block has 32 threads and a only 10 elements: let the threads beyond the end do nothing.",
         trial=_guard,
         sizes=(10, 31, 32, 1),
+        untimed=LAUNCH,
         needs="map",
         tell="the threads without an element did nothing",
         hints=(
@@ -169,6 +174,7 @@ STEPS = (
         ask="The grid has 16 threads for any number of elements: let each thread take every 16th, in a loop.",
         trial=_stride,
         sizes=(40, 16, 5, 100),
+        timed=1 << 22,
         needs="blocks",
         tell="a grid of 16 threads went through all elements",
         hints=(
@@ -237,6 +243,7 @@ STEPS = (
         ask="A block has one thread for each column: write the loop's body so that neighbours read neighbours.",
         trial=_coalesced,
         sizes=(8, 32),
+        untimed="one block has at most 1,024 threads, and the matrix that they can work on fits into the L2 cache.",
         needs="square",
         limits={"global_load.sectors": 1, "global_store.sectors": 1},
         tell="in every request, neighbouring threads touched neighbouring elements",
