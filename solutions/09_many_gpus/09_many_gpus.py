@@ -814,10 +814,10 @@ def run_symmetric(function, rows):
     """Run it on ranks with these numbers of rows, and check the results; return what each rank sends, and the least."""
     starts = [0, *np.cumsum(rows).tolist()]
     A = check.rng().uniform(-1, 1, (starts[-1], starts[-1]))
-    parts = [A[first:end] for first, end in zip(starts, starts[1:])]
+    parts = [A[first:end] for first, end in zip(starts[:-1], starts[1:], strict=True)]
     outs = [check.out(part.shape) for part in parts]
     played = play(function, [(part.copy(), starts, out) for part, out in zip(parts, outs, strict=True)])
-    for rank, (first, end, out) in enumerate(zip(starts, starts[1:], outs)):
+    for rank, (first, end, out) in enumerate(zip(starts[:-1], starts[1:], outs, strict=True)):
         check_symmetric(np.asarray(out), A[first:end], A.T[first:end], rank)
     return sent_by_each(played, len(rows)), least_of_each(rows)
 
@@ -861,7 +861,7 @@ for rank, row in enumerate(zip(messages, least_messages, numbers, least_numbers,
 def symmetric(comm, a, starts, out):
     """Write the rows of this rank of (A + Aᵀ) / 2 into out."""
     ### BEGIN SOLUTION
-    columns = [slice(first, end) for first, end in zip(starts, starts[1:])]
+    columns = [slice(first, end) for first, end in zip(starts[:-1], starts[1:], strict=True)]
     others = [q for q in range(comm.ranks) if q != comm.rank and starts[q] < starts[q + 1] and len(a)]
     come = {q: np.empty((starts[q + 1] - starts[q], len(a))) for q in others}
     pending = comm.start([(q, a[:, columns[q]].copy()) for q in others], list(come.items()))
