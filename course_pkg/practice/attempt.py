@@ -78,8 +78,10 @@ class Strange:
     kind: str
 
 
-def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
+def attempt(step: Step, answer: Answer, trials: list[Trial], began_s: float | None = None) -> list[Outcome]:
     """Try an answer in a separate process; never raise what the answer raises, and never wait for it without end.
+
+    ``began_s`` is when its check began, by ``time.monotonic``: what was loaded since then counts, too.
 
     Returns
     -------
@@ -87,7 +89,7 @@ def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
         One per trial, up to the first trial that was stopped.
     """
     outcomes: list[Outcome] = []
-    until = time.monotonic() + apart.WALL_S
+    until = (time.monotonic() if began_s is None else began_s) + apart.WALL_S
     try:
         warm_up()
         wall_s = max(LEAST_S, until - time.monotonic())

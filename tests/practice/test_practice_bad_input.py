@@ -5,6 +5,7 @@ measured here are seconds of the processors, of this process and its children.
 """
 
 import os
+import re
 import signal
 import threading
 import time
@@ -65,7 +66,9 @@ def test_an_endless_loop_ends_by_the_clock_where_other_programs_take_the_process
     monkeypatch.setattr(apart, "_limit_memory", lambda more: signal.setitimer(signal.ITIMER_PROF, 0))
     monkeypatch.setattr(apart, "_Patience", lambda child, given: limits.append(given) or Busy(child, given))
     said = verdict_of(FUNCTION, cells.function("while True:\n    pass"))
-    assert "Not judged: within 2 s, other programs left it 0.1 s of a processor. Run the cell again" in said
+    assert re.search(
+        r"Not judged: within \d+ s, other programs left it 0.1 s of a processor. Run the cell", said
+    )
     assert "look for a loop that never ends" in said
     assert len(limits) == 1
     assert attempt.LEAST_S <= limits[0].wall_s <= apart.WALL_S
