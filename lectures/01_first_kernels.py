@@ -665,11 +665,12 @@ by_columns
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Laboratory
 #
-# Fifteen puzzles, each a kernel with a few lines missing. Replace the `...` and run the cell. You see at once whether it is right, a picture of what **your**
+# Sixteen puzzles, each a kernel with a few lines missing. Replace the `...` and run the cell. You see at once whether it is right, a picture of what **your**
 # threads read and wrote, and hints if you want them. Wrong answers are welcome: they cannot break anything, not even with an endless loop. The kernels run
 # in the interpreter, with or without a GPU. What you solve is remembered.
 #
-# Where there is a GPU, a right answer of many blocks is also timed on it. Blocks are small here, so that you can read the picture, and a GPU starts only
+# Where there is a GPU, a right answer is also timed on it, on arrays that no cache holds; puzzles of a single block say why they are not. Blocks are small
+# here, so that you can read the picture, and a GPU starts only
 # so many per ns: in lecture 3, blocks of one warp start at 1.66 per ns on an H200 and on an H100, whose memory is slower. Blocks of eight warps do that
 # work in less than a third of the time.
 #
@@ -726,6 +727,12 @@ practice.check("blocks", add_ten_blocks)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# In this puzzle and in others after it, a right answer is followed by counts. A *load* reads and a *store* writes. *Global* is the memory of the arrays that a
+# launch is given ([global memory](glossary.md#global-memory)), *shared* that of a block. A *thread access* is one thread that reads or
+# writes one element; those of a warp are one request. The picture below the counts also marks each
+# [cache line](glossary.md#cache-line), which is four sectors: caches, [L1](glossary.md#L1) and [L2](glossary.md#L2), keep what was read
+# near the threads.
+#
 # **Puzzle 5. Fewer threads than elements.** The grid has 16 threads, whatever the size of `a`. Each takes element i, i + 16, i + 32 and so on: a
 # [grid-stride loop](glossary.md#grid-stride-loop). `cuda.gridsize(1)` is the number of all threads of the grid.
 
@@ -753,7 +760,21 @@ practice.check("square", add_ten_square)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 7. A column plus a row.** NumPy would broadcast: `column[:, None] + row`. Which elements does thread (x, y) need?
+# **Puzzle 7. Transposed reading.** `out` is the transpose of `a`, `a.T` in NumPy: its rows are the columns of `a`. The grid fits `out`, in blocks of
+# 8 × 1 threads. Let neighbours write neighbours; then look at the counts of what they read.
+
+# %% slideshow={"slide_type": "skip"}
+@cuda.jit
+def transpose(a, out):
+    x, y = cuda.grid(2)
+    ...
+
+
+practice.check("transposed_read", transpose)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Puzzle 8. A column plus a row.** NumPy would broadcast: `column[:, None] + row`. Which elements does thread (x, y) need?
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -767,13 +788,7 @@ practice.check("broadcast", outer_sum)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# From here on, a right answer is followed by counts. A *load* reads and a *store* writes. *Global* is the memory of the arrays that a
-# launch is given ([global memory](glossary.md#global-memory)), *shared* that of a block. A *thread access* is one thread that reads or
-# writes one element; those of a warp are one request. The picture below the counts also marks each
-# [cache line](glossary.md#cache-line), which is four sectors: caches, [L1](glossary.md#L1) and [L2](glossary.md#L2), keep what was read
-# near the threads.
-#
-# **Puzzle 8. Neighbours read neighbours.** A square matrix, and one thread for each of its columns. In each [trip](glossary.md#trip) of the loop, a thread adds
+# **Puzzle 9. Neighbours read neighbours.** A square matrix, and one thread for each of its columns. In each [trip](glossary.md#trip) of the loop, a thread adds
 # 10 to one element. Choose which, so that the accesses are coalesced. The sectors are counted.
 
 # %% slideshow={"slide_type": "skip"}
@@ -788,7 +803,7 @@ practice.check("coalesced", add_ten_coalesced)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 9. A stencil.** In a [stencil](glossary.md#stencil), an element follows from its neighbours: here it is the mean of the one to the left and the one
+# **Puzzle 10. A stencil.** In a [stencil](glossary.md#stencil), an element follows from its neighbours: here it is the mean of the one to the left and the one
 # to the right. The first and the last element have one neighbour: copy them.
 
 # %% slideshow={"slide_type": "skip"}
@@ -804,7 +819,7 @@ practice.check("stencil", neighbours)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 10. Shared memory.** Each block of 8 threads turns its 8 elements round: the last one becomes the first. Pass them on through `tile`.
+# **Puzzle 11. Shared memory.** Each block of 8 threads turns its 8 elements round: the last one becomes the first. Pass them on through `tile`.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -819,7 +834,7 @@ practice.check("reverse", reverse_blocks)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 11. The sum of a block.** Fold the [tile](glossary.md#tile) in half: 8 threads add the upper 8 elements to the lower 8, then 4 threads, then 2, then 1. The number that
+# **Puzzle 12. The sum of a block.** Fold the [tile](glossary.md#tile) in half: 8 threads add the upper 8 elements to the lower 8, then 4 threads, then 2, then 1. The number that
 # is left is the sum. This is a [reduction](glossary.md#reduction). It needs one barrier per fold, before it.
 
 # %% slideshow={"slide_type": "skip"}
@@ -840,7 +855,7 @@ practice.check("block_sum", sum_blocks)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 12. A dot product.** The grid has 2 blocks of 16 threads, whatever the size of `a`. Three things that you have written come together: a loop over the grid, a sum in the block, and one number per block that is
+# **Puzzle 13. A dot product.** The grid has 2 blocks of 16 threads, whatever the size of `a`. Three things that you have written come together: a loop over the grid, a sum in the block, and one number per block that is
 # added to `out[0]`.
 
 # %% slideshow={"slide_type": "skip"}
@@ -866,7 +881,7 @@ practice.check("dot", dot)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 13. A histogram.** How often does each of the numbers 0 to 4 occur in `a`? Several threads may meet in one counter.
+# **Puzzle 14. A histogram.** How often does each of the numbers 0 to 4 occur in `a`? Several threads may meet in one counter.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit
@@ -880,7 +895,7 @@ practice.check("histogram", histogram)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 14. A convolution with a halo.** Each result needs five elements: its own and two on either side. So a block of 8 threads needs 12 elements: its
+# **Puzzle 15. A convolution with a halo.** Each result needs five elements: its own and two on either side. So a block of 8 threads needs 12 elements: its
 # own and a [halo](glossary.md#halo) of two on each side. Load each of them once. Beyond the ends of `a`, take 0. The weights run as the elements do:
 # `out[i] = w[0] * a[i - 2] + … + w[4] * a[i + 2]`. (Some books, and `np.convolve`, turn `w` round.)
 
@@ -905,7 +920,7 @@ practice.check("convolution", convolve)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Puzzle 15. As fast as memory allows.** One block of 16 threads for each row of a matrix: add up the row. No sector may be asked for twice. Write the loop
+# **Puzzle 16. As fast as memory allows.** One block of 16 threads for each row of a matrix: add up the row. No sector may be asked for twice. Write the loop
 # over the row so that neighbours read neighbours, and fold the tile as before.
 
 # %% slideshow={"slide_type": "skip"}
@@ -978,7 +993,7 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Laboratory**: fifteen puzzles in this notebook, from `out[i] = a[i] + 10` to row sums without a wasted byte.
+# - **Laboratory**: sixteen puzzles in this notebook, from `out[i] = a[i] + 10` to row sums without a wasted byte.
 # - **Exercise 1**, `exercises/01_first_kernels`, 20 points.
 # - **Next**: lecture 2, why processors wait for memory, and how to measure it.
 #

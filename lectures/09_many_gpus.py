@@ -769,8 +769,10 @@ bench.Table(
 # $$
 # \begin{aligned}
 # t = {} & \text{byte}\, B_\text{kernels} + \text{sweep} \cdot \text{sweeps} \\
-# & + \text{sums}\,\bigl(\text{reduction} + \lceil \log_2 P \rceil (\text{round} + \text{round\_byte}\, B_\text{sum})\bigr) \\
-# & + \max\bigl(0,\; \text{halo} + \text{halo\_byte}\, B_\text{halo} - \text{byte}\, B_\text{product}\bigr)
+# & + \text{sums}\,\bigl(\text{reduction} \\
+# & \quad + \lceil \log_2 P \rceil (\text{round} + \text{round\_byte}\, B_\text{sum})\bigr) \\
+# & + \max\bigl(0,\; \text{halo} + \text{halo\_byte}\, B_\text{halo} \\
+# & \quad - \text{byte}\, B_\text{product}\bigr)
 # \end{aligned}
 # $$
 

@@ -14,6 +14,7 @@ LOST = {
     apart.ENDLESS: "The file ran too long and was stopped: make its sizes smaller by --set NAME=N, or add --inputs.",
     apart.MEMORY: f"The file asked for more than {MEMORY_BYTES >> 30} GiB of memory: make its sizes smaller by "
     "--set NAME=N, or add --inputs.",
+    apart.BUSY: "Other programs kept the machine busy, and the file was stopped: run the command again when they end.",
     apart.CRASHED: "The file ended Python itself: leave out what does this, or launch the kernels by --inputs.",
 }
 
@@ -116,6 +117,7 @@ def _gathered(work: Work, parts) -> Report:
             "cpu_s": 2 * work.seconds + 10,
             "wall_s": 4 * work.seconds + 20,
             "memory_bytes": MEMORY_BYTES,
+            "most_s": 8 * work.seconds + 40,
         }
         for one in apart.run(lambda: play(work, parts), **limits):
             if isinstance(one, Trial):

@@ -24,21 +24,30 @@ from typing import NamedTuple
 
 import psutil
 
-WALL_S, CPU_S = 4.0, 3.0  # for each answer, so that there is a verdict within 5 s
-MOST_S = 30.0  # instead of WALL_S, if other processes keep the cores busy
+WALL_S = 4.0  # for each answer, on a busy machine, too, so that there is a verdict within 5 s
+CPU_S = 3.0  # right answers need up to 0.2 s
 MEMORY_BYTES = 512 << 20  # of address space, in addition to what the notebook already uses
 # in addition, per core: a BLAS library reserves a buffer and a stack for each of its threads
 CORE_BYTES = 160 << 20
 MESSAGE_BYTES = 64 << 20
-ENDLESS, MEMORY, CRASHED = "endless", "memory", "crashed"
+ENDLESS, BUSY, MEMORY, CRASHED = "endless", "busy", "memory", "crashed"
 
 
 class Lost(Exception):
-    """The process was stopped or has crashed; ``reason`` is ``"endless"``, ``"memory"`` or ``"crashed"``."""
+    """The process was stopped or has crashed.
 
-    def __init__(self, reason: str):
+    Attributes
+    ----------
+    reason : str
+        ``"endless"``, ``"memory"``, ``"crashed"``, or ``"busy"``: its time was over, but other processes kept the
+        cores busy, and it got less than half of its processor time.
+    waited_s, used_s : float
+        If it is ``"busy"``: the time that it was given, and the processor time that it got.
+    """
+
+    def __init__(self, reason: str, waited_s: float = 0.0, used_s: float = 0.0):
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.waited_s, self.used_s = reason, waited_s, used_s
 
 
 def run(
@@ -47,6 +56,7 @@ def run(
     wall_s: float | None = None,
     cpu_s: float | None = None,
     memory_bytes: int | None = None,
+    most_s: float | None = None,
 ) -> Iterator:
     """Run ``work()`` in a separate process, and yield each of its results as soon as it arrives.
 
@@ -59,13 +69,15 @@ def run(
         answer.
     memory_bytes : int, optional
         Address space that it may use, in addition to what this process uses and what libraries reserve per core.
+    most_s : float, optional
+        Used in place of ``wall_s`` while other processes keep the cores busy; by default, no more than ``wall_s``.
 
     Raises
     ------
     Lost
         If ``work`` takes too much time or memory, or ends the process.
     """
-    limits = _Limits(wall_s or WALL_S, cpu_s or CPU_S, memory_bytes or MEMORY_BYTES)
+    limits = _Limits(wall_s or WALL_S, cpu_s or CPU_S, memory_bytes or MEMORY_BYTES, most_s or 0.0)
     yield from (_forked(work, limits) if sys.platform.startswith("linux") else _here(work, limits))
 
 
@@ -73,6 +85,7 @@ class _Limits(NamedTuple):
     wall_s: float
     cpu_s: float
     memory_bytes: int
+    most_s: float
 
 
 def _forked(work, limits):
@@ -85,7 +98,7 @@ def _forked(work, limits):
     os.close(writing)
     ended = False
     try:
-        patience = _Patience(child, limits.wall_s)
+        patience = _Patience(child, limits)
         while (message := _next(reading, patience)) is not None:
             kind, value = message
             if kind == "lost":
@@ -103,23 +116,28 @@ def _forked(work, limits):
 
 
 class _Patience:
-    """How long to wait for a process: longer if it is ready to run while other processes occupy the cores."""
+    """How long to wait for a process, and why the waiting ends."""
 
-    def __init__(self, child: int, wall_s: float):
-        self.process, self.start = psutil.Process(child), time.monotonic()
-        self.until, self.most_s = self.start + wall_s, max(MOST_S, 2 * wall_s)
+    def __init__(self, child: int, limits: _Limits):
+        self.process, self.limits = psutil.Process(child), limits
+        self.start = time.monotonic()
+        self.until = self.start + limits.wall_s
 
     def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())
 
-    def is_over(self) -> bool:
+    def end(self) -> Lost | None:
+        """Return why the process has to be stopped; None if there is more time, since others keep the cores busy."""
         waited = time.monotonic() - self.start
         with contextlib.suppress(psutil.Error):
             used = sum(self.process.cpu_times()[:2])
-            if waited < self.most_s and used < waited / 2 and self.process.status() == psutil.STATUS_RUNNING:
+            if used < waited / 2 and self.process.status() == psutil.STATUS_RUNNING:
                 self.until = time.monotonic() + 1.0
-                return False
-        return True
+                if waited < self.limits.most_s:
+                    return None
+                if used < self.limits.cpu_s / 2:
+                    return Lost(BUSY, waited, used)
+        return Lost(ENDLESS)
 
 
 def _next(reading, patience):
@@ -138,8 +156,8 @@ def _bytes(reading, size, patience) -> bytes:
     found = b""
     while len(found) < size:
         while not select.select([reading], [], [], patience.left_s())[0]:
-            if patience.is_over():
-                raise Lost(ENDLESS)
+            if lost := patience.end():
+                raise lost
         piece = os.read(reading, min(size - len(found), 1 << 20))
         if not piece:
             return b""

@@ -5,6 +5,7 @@ import contextlib
 import copy
 import io
 import sys
+import time
 import traceback
 import types
 from collections.abc import Iterator
@@ -25,10 +26,15 @@ from course_pkg.simt.errors import HazardError, NoIndex, Raised, SimtError, Unsu
 STEPS = 5_000  # statements, each for all threads: about a second; puzzles need a few hundred
 MOST_PRINTED = 20_000
 SENTENCES = {
-    apart.ENDLESS: "It ran for several seconds and was stopped: look for a loop that never ends.",
+    apart.ENDLESS: "It ran on and on, and was stopped: look for a loop that never ends.",
     apart.MEMORY: "It asked for more memory than a notebook should take, and was stopped.",
     apart.CRASHED: "It ended Python itself and gave no result; the notebook is unharmed.",
 }
+NOT_JUDGED = (
+    "Not judged: within {0.waited_s:.0f} s, other programs left it {0.used_s:.1f} s of a processor. Run the cell again "
+    "when they have ended; if that changes nothing, look for a loop that never ends."
+)
+LEAST_S = 2.0  # for an answer, however long the first launch of a session takes on a busy machine
 
 
 @dataclass
@@ -72,8 +78,10 @@ class Strange:
     kind: str
 
 
-def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
+def attempt(step: Step, answer: Answer, trials: list[Trial], began_s: float | None = None) -> list[Outcome]:
     """Try an answer in a separate process; never raise what the answer raises, and never wait for it without end.
+
+    ``began_s`` is when its check began, by ``time.monotonic``: what was loaded since then counts, too.
 
     Returns
     -------
@@ -81,14 +89,17 @@ def attempt(step: Step, answer: Answer, trials: list[Trial]) -> list[Outcome]:
         One per trial, up to the first trial that was stopped.
     """
     outcomes: list[Outcome] = []
+    until = (time.monotonic() if began_s is None else began_s) + apart.WALL_S
     try:
         warm_up()
-        for outcome in apart.run(lambda: _all(answer, trials)):
+        wall_s = max(LEAST_S, until - time.monotonic())
+        for outcome in apart.run(lambda: _all(answer, trials), wall_s=wall_s):
             outcomes.append(outcome)
             if outcome.error:
                 break
     except apart.Lost as lost:
-        outcomes.append(Outcome(error=SENTENCES[lost.reason]))
+        said = NOT_JUDGED.format(lost) if lost.reason == apart.BUSY else SENTENCES[lost.reason]
+        outcomes.append(Outcome(error=said))
     if len(outcomes) < len(trials) and not (outcomes and outcomes[-1].error):
         outcomes.append(Outcome(error=SENTENCES[apart.CRASHED]))
     return outcomes

@@ -1,6 +1,7 @@
 """``practice.check`` judges a learner's answer and shows the result; ``practice.watch`` shows a kernel of a talk."""
 
 import copy
+import time
 from dataclasses import replace
 
 from course_pkg.core import CourseError
@@ -48,11 +49,13 @@ def check(name: str, given) -> Result:
     >>> check("map", add_ten)
     Not begun: replace the ... in line 4. ...
     """
-    return check_step(catalogue.step(name), given)
+    began_s = time.monotonic()
+    return check_step(catalogue.step(name), given, began_s)
 
 
-def check_step(step: Step, given) -> Result:
+def check_step(step: Step, given, began_s: float | None = None) -> Result:
     """Do what :func:`check` does, also for a step that is not in the catalogue."""
+    began_s = time.monotonic() if began_s is None else began_s
     trials = step.trials()
     answer = answers.read(step, given, trials[0].is_launch)
     if isinstance(answer, str):
@@ -62,7 +65,7 @@ def check_step(step: Step, given) -> Result:
         return Result(step, verdict.not_begun(step, left, most))
     if trials[0].is_launch and (said := habits.first(answer.program, frozenset(trials[0].arrays))):
         return Result(step, verdict.Verdict(verdict.WRONG, said))
-    outcomes = attempt(step, answer, copy.deepcopy(trials))
+    outcomes = attempt(step, answer, copy.deepcopy(trials), began_s)
     found = verdict.judge(step, answer, trials, outcomes)
     first = outcomes[0]
     if found.state == verdict.WRONG and trials[0].is_launch:

@@ -24,6 +24,7 @@ def why_beyond(answer: Answer, trial: Trial, hazard: Hazard, outcome: Outcome) -
     return (
         _places_of_another(answer, trial, hazard)
         or _swapped(trial, array, hazard)
+        or _of_the_transpose(trial, array, hazard)
         or _column_or_row(trial, array, hazard)
         or _few_results(trial, array, hazard)
         or _too_far(answer, array, hazard)
@@ -100,6 +101,21 @@ def _swapped(trial: Trial, array, hazard: Hazard) -> str:
         has = f"{hazard.array} has {rows} rows and {columns} columns"
         return f": the first index counts rows, the last one columns; {has}"
     return ""
+
+
+def _of_the_transpose(trial: Trial, array, hazard: Hazard) -> str:
+    """Say that an input has as many rows as a result has columns, if its two indices may have changed places."""
+    rows, columns = array.shape if array.ndim == 2 else (0, 0)
+    turned = [name for name, a in trial.expected.items() if np.shape(a) == (columns, rows)]
+    if hazard.array in trial.expected or rows == columns or not turned:
+        return ""
+    row, column = hazard.index
+    if column >= rows or row >= columns:
+        return ""
+    return (
+        f": {hazard.array} has {rows} rows and {columns} columns, and {turned[0]} {columns} rows and {rows} columns; "
+        f"which index counts the rows of {hazard.array}?"
+    )
 
 
 def _column_or_row(trial: Trial, array, hazard: Hazard) -> str:

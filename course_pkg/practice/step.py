@@ -154,6 +154,8 @@ class Step:
     timed : optional
         A size at which a right kernel is timed if there is a GPU, too large for the caches to hold its arrays; its time
         is compared with what the trial must move (:attr:`Trial.must_move`).
+    untimed : str
+        Why a right kernel is not timed, where ``timed`` is not given.
 
     Raises
     ------
@@ -183,6 +185,7 @@ class Step:
     rtol: float = 1e-12
     also: Callable[[Any, Trial], str | None] | None = None
     timed: Any = None
+    untimed: str = ""
 
     def __post_init__(self):
         if not 2 <= len(self.hints) <= 3:
@@ -193,6 +196,10 @@ class Step:
             raise CourseError(f"Step {self.name} is tried at one size only: give a second one in sizes.")
         if isinstance(self.hints, str) or isinstance(self.what_if, WhatIf):
             raise CourseError(f"Step {self.name}: hints and what_if are tuples; is a comma missing?")
+        if self.untimed and self.timed is not None:
+            raise CourseError(
+                f"Step {self.name} is timed, and says why it is not: leave out timed or untimed."
+            )
 
     def trials(self, seed: int = 0) -> list[Trial]:
         """Return one trial for each size, with new arrays; the same seed gives the same trials."""

@@ -17,9 +17,11 @@ AT_ONCE = 32  # the most blocks that a multiprocessor holds, of any GPU
 
 
 def note(step: Step, answer: Answer) -> str:
-    """Return a sentence with the time on this machine's GPU; empty if there is no GPU or the step is not timed."""
-    if step.timed is None or isinstance(answer.given, Kernel) or devices.gpu().kind != "gpu":
+    """Return a sentence with the time on this machine's GPU, or why there is none; empty if there is no GPU."""
+    if isinstance(answer.given, Kernel) or devices.gpu().kind != "gpu":
         return ""
+    if step.timed is None:
+        return step.untimed and f"Not timed: {step.untimed}"
     from course_pkg import cuda
 
     try:
@@ -30,25 +32,31 @@ def note(step: Step, answer: Answer) -> str:
     except (CourseError, MemoryError) as error:
         return f"Not timed on this machine's {devices.gpu().name}: {error}"
     time = f"On this machine's {devices.gpu().name}: {format_time(found.median_s)}, {found.t_eff_gb_s:,.0f} GB/s."
-    return f"{time} {small_blocks(trial, found.median_s, found.device.units)}".rstrip()
+    return f"{time} {few_or_small(trial, found.median_s, found.device.units)}".rstrip()
 
 
-def small_blocks(trial: Trial, time_s: float, multiprocessors: int) -> str:
-    """Return a sentence on a launch whose blocks are so small that they, and not memory, may set its time.
+def few_or_small(trial: Trial, time_s: float, multiprocessors: int) -> str:
+    """Return a sentence on a launch whose blocks are so few or so small that they, and not memory, may set its time.
 
     A step has small blocks where the picture of larger ones could not be read. A GPU starts only so many blocks per ns,
-    and few small ones do not fill it. The sentence is empty for blocks of 128 threads or more.
+    and few small ones do not fill it. The sentence is empty for many blocks of 128 threads or more.
 
     Examples
     --------
     >>> trial = Trial({}, {}, grid=1 << 21, block=8)
-    >>> small_blocks(trial, 1.26e-3, 132)
+    >>> few_or_small(trial, 1.26e-3, 132)
     'Small blocks, for the picture: 2,097,152 of 8 threads, 1.7 per ns; larger ones would be fewer.'
+    >>> few_or_small(Trial({}, {}, grid=1, block=32), 1e-3, 132)
+    'One block works, of 32 threads: 131 of the 132 multiprocessors have nothing to do.'
     """
     blocks, threads = (
         math.prod(np.atleast_1d(trial.grid).tolist()),
         math.prod(np.atleast_1d(trial.block).tolist()),
     )
+    if blocks < multiprocessors:
+        who = "One block works" if blocks == 1 else f"{blocks} blocks work"
+        idle = multiprocessors - blocks
+        return f"{who}, of {threads} threads: {idle} of the {multiprocessors} multiprocessors have nothing to do."
     if threads >= ENOUGH_THREADS:
         return ""
     launch = f"Small blocks, for the picture: {blocks:,} of {threads} threads"

@@ -31,6 +31,10 @@ FOLLOWS_THEME = (
     f"@media (prefers-color-scheme:dark){{[data-theme=auto] {_FIGURES}{_TURNED}}}</style>"
 )
 _STEP = re.compile(r'<g id="step-(\d+)[^"]*"')
+LEGIBLE = 12.0  # px: where a column has no room for letters of this size, a picture scrolls
+_LETTERS = re.compile(r'font(?:-size)?(?:="|:[^;"]*?)([\d.]+)(?:px|")')
+_SHEET = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
+PX_PER_UNIT = 4 / 3  # at most: a unit of a figure's sheet is a point
 
 
 class Picture:
@@ -79,7 +83,7 @@ class Picture:
         alt = html.escape(self.alt, quote=True)
         # a dark page may lack the style that inverts a figure's dark lines, as on GitHub: so the ground is white
         # the style sheet that keeps a notebook's pictures within their column does not apply to a slider's picture
-        ground = 'style="background:#fff;max-width:100%;height:auto"'
+        ground = f'style="background:#fff;max-width:100%;height:auto;--least:{least_width(self.svg):.0f}px"'
         return f'<img class="course-figure" {ground} src="data:image/svg+xml;base64,{data}" alt="{alt}">{FOLLOWS_THEME}'
 
 
@@ -92,7 +96,24 @@ class Steps(Picture):
     def _repr_html_(self):
         alt = html.escape(self.alt, quote=True)
         svg = self.svg[self.svg.index("<svg") :].replace("<svg ", f'<svg role="img" aria-label="{alt}" ', 1)
-        return f'<div class="course-figure course-steps" style="background:#fff">{svg}</div>{FOLLOWS_THEME}'
+        style = f"background:#fff;--least:{least_width(self.svg):.0f}px"
+        return f'<div class="course-figure course-steps" style="{style}">{svg}</div>{FOLLOWS_THEME}'
+
+
+def least_width(svg: str) -> float:
+    """Return the width in px at which the smallest letters of a figure can be read; at most its own width.
+
+    ``notebook.css`` of the course's JupyterLab uses it: in a narrower column, a figure scrolls.
+
+    Examples
+    --------
+    >>> least_width('<svg viewBox="0 0 800 300"><text font-size="16">a</text><text style="font: 20px x">b</text></svg>')
+    600.0
+    """
+    sheet, letters = _SHEET.search(svg), [float(size) for size in _LETTERS.findall(svg)]
+    if not sheet or not letters:
+        return 0.0
+    return float(sheet[1]) * min(PX_PER_UNIT, LEGIBLE / min(letters))
 
 
 def draw(plot, alt: str, *, size=None, steps=False, layout="constrained") -> Picture:

@@ -4,10 +4,11 @@ It is written as SVG by hand, because a picture that reacts to the pointer must 
 is not. No script and no kernel is needed, so it works in a notebook, on a slide and in an exported page.
 """
 
+import re
 from html import escape
 from itertools import count
 
-from course_pkg.viz.picture import FOLLOWS_THEME, Picture
+from course_pkg.viz.picture import FOLLOWS_THEME, LEGIBLE, Picture
 from course_pkg.viz.style import (
     COMPUTE_TEXT,
     GAIN_TEXT,
@@ -25,7 +26,9 @@ from course_pkg.viz.threads_layout import TEXT, WIDTH, Placed, arrange
 from course_pkg.viz.threads_scene import Link, Scene, what, who, whose
 
 MOST_LINKS = 4000
-MOST_ZOOM, LEAST_ZOOM = 1.2, 0.9  # scale of a picture if there is room, and if there is none: then it scrolls
+MOST_ZOOM = (
+    1.2  # scale of a picture if there is room; where letters would get smaller than LEGIBLE, it scrolls
+)
 GAP = 14.0  # between the words of the legend
 WORD = 0.54 * TEXT  # width of a letter of a title, about
 POINTS = 60  # points of a line that are compared with a title, to see whether it crosses
@@ -47,6 +50,7 @@ FILLS = {
     "astray": (COMPUTE_TEXT, "white", "a thread that leaves its array"),
 }
 _SERIAL = count(1)
+_SIZE = re.compile(r'font-size="([\d.]+)"')
 
 
 class LivePicture(Picture):
@@ -107,10 +111,11 @@ def threads_picture(scene: Scene, alt: str) -> LivePicture:
     legend, end = _legend(scene, placed)
     parts += [*numbers_in_cells, _titles(placed, [k for k in drawn if k.thread in scene.shown]), legend]
     height, width = placed.height + 26, min(WIDTH, max(placed.right, end) + 4)
+    least = width * LEGIBLE / min(float(size) for part in parts for size in _SIZE.findall(part))
     svg = (
         f'<svg id="{name}" class="threads" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="100%" '
-        f'style="max-width:{MOST_ZOOM * width:.0f}px;min-width:{LEAST_ZOOM * width:.0f}px" '
+        f'style="max-width:{MOST_ZOOM * width:.0f}px;min-width:{least:.0f}px" '
         f'font-family="{escape(SANS)}" '
         f'aria-label="{escape(alt, quote=True)}">{_style(name, scene, links, numbers)}{"".join(parts)}</svg>'
     )

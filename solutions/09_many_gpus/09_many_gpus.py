@@ -10,7 +10,7 @@
 # %% [markdown]
 # # Exercise 9: Many GPUs
 #
-# **At the Speed of Memory.** This exercise belongs to lecture 9. It takes about ninety minutes and gives 20 points.
+# **At the Speed of Memory.** This exercise belongs to lecture 9. It takes about a hundred minutes and gives 20 points.
 # No GPU is needed. Neither is MPI: all ranks run in this process, in turn, and their messages are kept.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
@@ -23,14 +23,15 @@
 #
 # | part | what | points |
 # |---|---|---|
-# | 1 | who sends what, with corners | 4 |
+# | 1 | who sends what, with corners | 3 |
 # | 2 | pack four faces in one launch | 2 |
-# | 3 | several steps for one exchange, and work beside it | 4 |
-# | 4 | conjugate gradients with one reduction | 4 |
+# | 3 | several steps for one exchange, and work beside it | 3 |
+# | 4 | conjugate gradients with one reduction | 3 |
 # | 5 | latency and bandwidth from noisy times | 3 |
 # | 6 | from how many ranks on it pays | 3 |
+# | 7 | a matrix and its transpose, any way you like | 3 |
 #
-# In parts 3 and 4 you write what *each* rank does. `comm` is the communicator of the lecture:
+# In parts 3, 4 and 7 you write what *each* rank does. `comm` is the communicator of the lecture:
 #
 # - `comm.rank` and `comm.ranks` are the number of this rank, from 0, and how many there are.
 # - `pending = comm.start(sends, receives)` begins to send and to receive, and returns at once. Both arguments are lists of pairs `(rank, array)`. The arrays
@@ -57,7 +58,7 @@ def that(condition, sentence, example):
 
 
 # %% [markdown]
-# ## Part 1: who sends what, with corners (4 points)
+# ## Part 1: who sends what, with corners (3 points)
 #
 # A grid of ny × nx points is periodic: beyond the last row comes the first one, and beyond the last column the first one. It is divided into blocks, one for each rank,
 # py blocks from top to bottom and px from left to right. `block` below says which rows and columns a rank owns. The stencil has nine points: it reads the eight
@@ -197,18 +198,13 @@ for rank in range(9):
 check_sends((9, 12), (3, 3))
 check_sends((10, 13), (3, 4))
 
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_receives_hidden", "points": 1}
-# Hidden tests: what is received with one or two blocks in a direction, with blocks of one row, and with a single rank.
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halo_hidden", "points": 1}
+# Hidden tests: what is received, and sent, with one or two blocks in a direction, with blocks of one row, and with a single rank.
 ### BEGIN HIDDEN TESTS
 for grid, ranks in (((8, 9), (2, 2)), ((7, 6), (1, 3)), ((4, 9), (4, 2)), ((3, 3), (2, 1)), ((5, 6), (1, 1))):
     for rank in range(ranks[0] * ranks[1]):
         check_receives(grid, ranks, rank)
 check_receives((int(check.rng().integers(9, 14)), int(check.rng().integers(9, 14))), (4, 3), int(check.rng().integers(12)))
-### END HIDDEN TESTS
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_sends_hidden", "points": 1}
-# Hidden tests: what is sent with one or two blocks in a direction, with blocks of one row, and with a single rank.
-### BEGIN HIDDEN TESTS
 for grid, ranks in (((8, 9), (2, 2)), ((7, 6), (1, 3)), ((4, 9), (4, 2)), ((3, 3), (2, 1)), ((5, 6), (1, 1))):
     check_sends(grid, ranks)
 ### END HIDDEN TESTS
@@ -286,7 +282,7 @@ for shape in ((2, 2, 5), (2, 5, 33), (6, 2, 40), (3, 7, int(check.rng().integers
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 3: several steps for one exchange, and work beside it (4 points)
+# ## Part 3: several steps for one exchange, and work beside it (3 points)
 #
 # A field on a grid spreads heat. `step` below makes one step in time for all rows of an array but its first and its last one, which have no neighbour there. Columns are periodic. Rows, too. Each rank owns some rows, at least
 # s of them. Rows with higher numbers lie *above*: rank 1 lies above rank 0, and rank 0 above the last rank, so the ranks form a ring.
@@ -411,25 +407,20 @@ check_order((6, 7, 5), 4, 2)
 check_order((9, 8, 8), 5, 3)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_march_hidden", "points": 1}
-# Hidden tests: the values for two ranks and for one, for as few rows as there are steps, and for other numbers of steps.
+# Hidden tests: values, messages and order for one rank, for two and for four, for as few rows as there are steps, and for other numbers of steps.
 ### BEGIN HIDDEN TESTS
 run_march((6, 5), 4, 2)
 run_march((7,), 5, 3)
 run_march((3, 4, 3, 5), 4, 3)
 run_march((4, 6), 3, 1)
 run_march((int(check.rng().integers(4, 7)), 4, 8), 4, 4)
-### END HIDDEN TESTS
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_march_order_hidden", "points": 1}
-# Hidden tests: messages and order for two ranks and for four, with other numbers of steps.
-### BEGIN HIDDEN TESTS
 check_order((7, 6), 4, 2)
 check_order((5, 6, 4, 9), 3, 4)
 check_order((4, 5, 3), 6, 1)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Part 4: conjugate gradients with one reduction (4 points)
+# ## Part 4: conjugate gradients with one reduction (3 points)
 #
 # Unknowns lie on a line: $(A v)_i = d_i v_i - v_{i-1} - v_{i+1}$, with zeros beyond both ends. Each rank owns some neighbouring ones. `multiply` below makes the product on all ranks, with a message to
 # each neighbour. The textbook's method with Jacobi's preconditioner, which divides by d, waits for three sums per iteration:
@@ -549,18 +540,13 @@ run_solve((5, 7, 6), 1e-6)
 check_counts((60, 50, 80), 1e-6)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_solve_hidden", "points": 1}
-# Hidden tests: x and iterations on one, two and four ranks, a large rtol, and b = 0.
+# Hidden tests: x, iterations, sums and messages on one, two and four ranks, a large rtol, and b = 0.
 ### BEGIN HIDDEN TESTS
 run_solve((25,), 1e-7)
 run_solve((9, 1), 1e-6)
 run_solve((4, 7, 2, int(check.rng().integers(5, 9))), 1e-8)
 run_solve((5, 6), 0.3)
 check_solution(play(solve, [(np.full(3, 4.0), np.zeros(3), 1e-6), (np.full(4, 4.0), np.zeros(4), 1e-6)]), (3, 4), np.zeros(7), 0)
-### END HIDDEN TESTS
-
-# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_solve_counts_hidden", "points": 1}
-# Hidden tests: sums and messages on two and four ranks, and the sums on one.
-### BEGIN HIDDEN TESTS
 check_counts((110, 90), 1e-7)
 check_counts((50, 30, 40, int(check.rng().integers(40, 80))), 1e-6)
 check_counts((18,), 1e-6)
@@ -803,4 +789,119 @@ for deviation in (3e-6, 8e-6):
     check.that(isinstance(found, (list, tuple)) and len(found) == 2, "between must return a pair.")
     right = [check_overtakes(latency_s, TEXTBOOK, ONE_SUM, 256) for latency_s in (1e-5 + 2 * deviation, max(1e-5 - 2 * deviation, 0.0))]
     check.that(list(found) == right, "between does not return what overtakes gives for the two latencies.")
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Part 7: a matrix and its transpose, any way you like (3 points)
+#
+# A matrix A of n × n numbers is divided by rows: rank r owns the rows `starts[r]`, …, `starts[r + 1] - 1`. Some ranks own more rows than others, and some may own none. Wanted is the symmetric part of A, (A + Aᵀ) / 2,
+# divided in the same way.
+#
+# `slow_symmetric` below is short and right. Find what it wastes: the table says what each rank sends, and how much of it the others need. A sum over all ranks counts as ⌈log₂ ranks⌉ messages of each rank,
+# one for each round, and each of them carries all of its numbers.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "slow_symmetric"}
+@on_each_rank
+def slow_symmetric(comm, a, starts, out):
+    first, end = starts[comm.rank], starts[comm.rank + 1]
+    whole = np.zeros((starts[-1], starts[-1]))
+    whole[first:end] = a
+    whole = comm.sum(whole)  # the others hold zeros where this rank has its rows
+    out[:] = (a + whole[:, first:end].T) / 2
+
+
+def run_symmetric(function, rows):
+    """Run it on ranks with these numbers of rows, and check the results; return what each rank sends, and the least."""
+    starts = [0, *np.cumsum(rows).tolist()]
+    A = check.rng().uniform(-1, 1, (starts[-1], starts[-1]))
+    parts = [A[first:end] for first, end in zip(starts[:-1], starts[1:], strict=True)]
+    outs = [check.out(part.shape) for part in parts]
+    played = play(function, [(part.copy(), starts, out) for part, out in zip(parts, outs, strict=True)])
+    for rank, (first, end, out) in enumerate(zip(starts[:-1], starts[1:], outs, strict=True)):
+        check_symmetric(np.asarray(out), A[first:end], A.T[first:end], rank)
+    return sent_by_each(played, len(rows)), least_of_each(rows)
+
+
+def check_symmetric(out, mine, transpose, rank):
+    """Check the rows of one rank."""
+    if out.size:
+        check.that(not np.allclose(out, mine + transpose), "What comes out is not halved: the symmetric part is (A + Aᵀ) / 2.")
+    check.close(out, (mine + transpose) / 2, f"out of rank {rank}", atol=1e-13)
+
+
+def sent_by_each(played, ranks):
+    """Return how many messages each rank sends, and how many numbers; a sum is a message in each of its rounds."""
+    rounds = (ranks - 1).bit_length()
+    messages = np.full(ranks, rounds * len(played.reductions))
+    numbers = np.full(ranks, rounds * sum(played.reductions))
+    for message in played.messages:
+        messages[message.source] += 1
+        numbers[message.source] += message.count
+    return messages, numbers
+
+
+def least_of_each(rows):
+    """Return the least number of messages that each rank has to send, and of numbers: what the others need of it."""
+    rows = np.array(rows)
+    own = rows > 0
+    return np.where(own, own.sum() - 1, 0), rows * (rows.sum() - rows)
+
+
+(messages, numbers), (least_messages, least_numbers) = run_symmetric(slow_symmetric, (6, 9, 3, 6))
+print("rank   messages   the least   numbers   the least")
+for rank, row in enumerate(zip(messages, least_messages, numbers, least_numbers, strict=True)):
+    print(f"{rank:4d} {row[0]:10d} {row[1]:11d} {row[2]:9d} {row[3]:11d}")
+
+# %% [markdown]
+# Write `symmetric(comm, a, starts, out)`, which has the same arguments and results. `a` holds the rows of this rank, as an array of the shape (own rows, n), and `out` gets the same rows of the symmetric part; `starts` is a list
+# of ranks + 1 numbers. How it is done is up to you, but each rank must stay within 1.1 times the least in both columns: of numbers, and of messages. A rank without rows sends nothing.
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "symmetric"}
+@on_each_rank
+def symmetric(comm, a, starts, out):
+    """Write the rows of this rank of (A + Aᵀ) / 2 into out."""
+    ### BEGIN SOLUTION
+    columns = [slice(first, end) for first, end in zip(starts[:-1], starts[1:], strict=True)]
+    others = [q for q in range(comm.ranks) if q != comm.rank and starts[q] < starts[q + 1] and len(a)]
+    come = {q: np.empty((starts[q + 1] - starts[q], len(a))) for q in others}
+    pending = comm.start([(q, a[:, columns[q]].copy()) for q in others], list(come.items()))
+    own = columns[comm.rank]
+    out[:, own] = (a[:, own] + a[:, own].T) / 2
+    pending.wait()
+    for q, theirs in come.items():
+        out[:, columns[q]] = (a[:, columns[q]] + theirs.T) / 2
+    ### END SOLUTION
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_symmetric"}
+def check_numbers(rows):
+    """Check the results, and how many numbers each rank sends; return its messages, and the least."""
+    (messages, numbers), (least_messages, least) = run_symmetric(symmetric, rows)
+    for rank, (found, needed) in enumerate(zip(numbers, least, strict=True)):
+        said = f"rank {rank} sends {found}, and the others need {needed} of it."
+        that(found <= 1.1 * needed, "A rank sends more than 1.1 times the numbers that others need of it", said)
+    return messages, least_messages
+
+
+def check_all(rows):
+    """Check the results, and how many numbers and messages each rank sends."""
+    for rank, (found, needed) in enumerate(zip(*check_numbers(rows), strict=True)):
+        said = f"rank {rank} sends {found}, and {needed} are enough."
+        that(found <= 1.1 * needed, "A rank sends more than 1.1 times the messages that are needed", said)
+
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_symmetric_numbers", "points": 1}
+# The results, and the numbers that are sent, on four ranks.
+check_numbers((6, 9, 3, 6))
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_symmetric_messages", "points": 1}
+# The results, the numbers and the messages, on three ranks with equally many rows and on four.
+check_all((5, 5, 5))
+check_all((6, 9, 3, 6))
+
+# %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_symmetric_hidden", "points": 1}
+# Hidden tests: results, numbers and messages of one rank, of ranks without rows, and of more ranks.
+### BEGIN HIDDEN TESTS
+for rows in ((7,), (4, 0, 6), (1, 1, 1, 1, 1), (2, int(check.rng().integers(3, 9)), 7, 0, 3, 1)):
+    check_all(rows)
 ### END HIDDEN TESTS

@@ -160,6 +160,53 @@ def add_ten_square(a, out):
         out[y, x] = a[y, x] + 10
 
 
+# %% transposed_read
+@cuda.jit
+def transpose(a, out):
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = a[x, y]
+
+# %% transposed_read wrong: a has 12 rows and 4 columns, and out 4 rows and 12 columns; which index counts the rows of a?
+@cuda.jit
+def transpose(a, out):
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = a[y, x]
+
+# %% transposed_read wrong: Only places that a has, too, were written: let the guard count rows and columns of out
+@cuda.jit
+def transpose(a, out):
+    x, y = cuda.grid(2)
+    if y < a.shape[0] and x < a.shape[1]:
+        out[y, x] = a[x, y]
+
+# %% transposed_read wrong: and let thread (x, y) write out[y, x].
+@cuda.jit
+def transpose(a, out):
+    x, y = cuda.grid(2)
+    if y < a.shape[0] and x < a.shape[1]:
+        out[x, y] = a[y, x]
+
+# %% transposed_read wrong: thread 4 of block (1, 0) uses a[12, 0], outside the array's shape (12, 4): a GPU would touch whatever lies there; guard the access
+@cuda.jit
+def transpose(a, out):
+    x, y = cuda.grid(2)
+    out[y, x] = a[x, y]
+
+# %% transposed_read wrong: gives the name a new meaning inside this thread
+@cuda.jit
+def transpose(a, out):
+    x, y = cuda.grid(2)
+    out = a.T
+
+# %% transposed_read wrong: a kernel cannot copy an array into a slice of out
+@cuda.jit
+def transpose(a, out):
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y] = a[:, y]
+
 # %% zip
 @cuda.jit
 def add(a, b, out):

@@ -16,7 +16,7 @@ from course_pkg.grading import release
 
 CELLS = (
     *("setup", "block", "halo", "run_halo", "step", "march", "multiply", "solve", "run_solve"),
-    *("fit", "run_fit", "model", "run_model"),
+    *("fit", "run_fit", "model", "run_model", "slow_symmetric", "symmetric"),
 )
 SOURCE = next(path for path in release.sources() if path.stem == "09_many_gpus")
 
@@ -91,6 +91,37 @@ def test_the_textbooks_method_and_the_one_with_one_sum_solve_the_same_system(nam
     np.testing.assert_allclose(np.concatenate([first, second]), x, atol=1e-12)
     assert iterations == len(norms) - 1
     assert world.reductions == [3] * (iterations + 1)
+
+
+def test_the_symmetric_part_needs_what_the_packages_halo_of_the_transpose_has(names, rng):
+    """What others need of a rank is a block of its rows for each of them, without the block on the diagonal."""
+    rows = (4, 0, 3, 5)
+    starts = [0, *np.cumsum(rows).tolist()]
+    A = rng.random((12, 12))
+    number = np.arange(144).reshape(12, 12)
+    needed_of = np.zeros(4, int)
+    for mine in range(4):
+        wanted = number[:, starts[mine] : starts[mine + 1]]  # these columns, transposed
+        for other in range(4):
+            needed_of[other] += wanted[starts[other] : starts[other + 1]].size * (other != mine)
+    messages, numbers = names["least_of_each"](rows)
+    np.testing.assert_array_equal(numbers, needed_of)
+    assert messages.tolist() == [2, 0, 2, 2]
+
+    for answer in ("symmetric", "slow_symmetric"):
+        outs = [np.full((n, 12), np.nan) for n in rows]
+
+        def run(comm, answer=answer, outs=outs):
+            names[answer](comm, A[starts[comm.rank] : starts[comm.rank + 1]].copy(), starts, outs[comm.rank])
+
+        world = Serial(4)
+        world.run(run)
+        np.testing.assert_allclose(np.concatenate(outs), (A + A.T) / 2, atol=1e-14)
+        found = names["sent_by_each"](world, 4)
+        if answer == "symmetric":
+            np.testing.assert_array_equal(found, (messages, numbers))
+        else:
+            assert [set(column.tolist()) for column in found] == [{2}, {2 * 144}]
 
 
 def test_the_fit_and_its_uncertainty_are_those_of_weighted_least_squares(names):

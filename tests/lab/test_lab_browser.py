@@ -32,6 +32,7 @@ from lab_pages import (
     until_done,
 )
 
+from course_pkg import viz
 from course_pkg.commands.pairing import KERNELSPEC, Pair, State
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,6 +110,31 @@ def test_widgets_are_accessible_and_figures_fit_the_theme_and_the_column(sample,
     change_theme(page, "Dark")
     assert "invert" in picture.evaluate("(e) => getComputedStyle(e).filter")
     change_theme(page, "Light")
+
+
+def test_letters_of_a_figure_are_legible_in_a_narrow_window(lab, page, axe):
+    sheet = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} 60" width="{0}pt" height="60pt">'
+    svg = sheet + '<text y="40" font-size="14">letters</text></svg>'
+    pictures = [viz.Picture(svg.format(width), f"A sheet of {width}.") for width in (600, 900)]
+    outputs = [
+        nbformat.v4.new_output("display_data", {"text/html": picture._repr_html_()}) for picture in pictures
+    ]
+    cell = nbformat.v4.new_code_cell("two pictures", outputs=outputs)
+    path = lab.root / "lectures" / "narrow.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": KERNELSPEC}), path)
+    sign(lab, path)
+    page.set_viewport_size({"width": 800, "height": 900})
+    open_notebook(page, lab.url, "narrow")
+    until(page, lambda: page.evaluate("jupyterapp.shell.leftCollapsed"), "the list of files is still there")
+    for picture, scrolls in zip(pictures, (False, True), strict=True):
+        image = page.locator(f'img[alt="{picture.alt}"]')
+        output = page.locator(f"{SHOWN_PANEL} .jp-OutputArea-output", has=image)
+        output.wait_for(timeout=60_000)
+        wide = float(picture.svg.split('width="')[1].split("pt")[0])
+        assert output.locator("img").bounding_box()["width"] * 14 / wide >= 11.9
+        assert output.evaluate("(e) => e.scrollWidth > e.clientWidth") == scrolls
+    assert axe(page, f"{SHOWN_PANEL} .jp-OutputArea-output") == []
+    assert page.problems == []
 
 
 def test_a_picture_stays_when_its_widget_is_gone(lab, in_view):

@@ -24,20 +24,7 @@ numba_cuda = pytest.importorskip("numba.cuda")
 LABS = cells.labs()
 RIGHT = {lab.step: lab for lab in LABS if not lab.says}
 N = 1000
-ONE = "one block does it, or two"
-SMALL = (
-    "map",
-    "zip",
-    "guard",
-    "stride",
-    "coalesced",
-    "dot",
-    "histogram",
-    "stop_flag",
-    "strided_sum",
-    "f_and_residual",
-)
-NOT_TIMED = dict.fromkeys(SMALL, ONE) | {"by_list": "of its matrix only some columns need move"}
+NOT_TIMED = {"map", "zip", "guard", "coalesced", "by_list"}
 
 
 @pytest.fixture
@@ -126,8 +113,8 @@ def test_gigabytes_per_second_are_those_of_what_must_move(gpu):
 
 
 def test_nothing_is_said_of_blocks_that_are_large_enough():
-    assert timing.small_blocks(Trial({}, {}, grid=(256, 256), block=(16, 16)), 1e-4, 132) == ""
-    assert "256 of 64 threads" in timing.small_blocks(Trial({}, {}, grid=(16, 16), block=(8, 8)), 1e-4, 132)
+    assert timing.few_or_small(Trial({}, {}, grid=(256, 256), block=(16, 16)), 1e-4, 132) == ""
+    assert "256 of 64 threads" in timing.few_or_small(Trial({}, {}, grid=(16, 16), block=(8, 8)), 1e-4, 132)
 
 
 def test_a_wrong_answer_is_not_timed(gpu):
@@ -161,8 +148,24 @@ def test_what_a_trial_must_move_counts_results_with_old_values_twice():
     assert (made.must_move.bytes_read, made.must_move.bytes_written) == (32, 32 + 16)
 
 
-def test_launches_of_many_blocks_are_timed():
+def test_every_step_with_a_kernel_is_timed_or_says_why_it_is_not():
     steps = [step for of_lecture in catalogue.lectures().values() for step in of_lecture]
     launches = {step.name: step for step in steps if step.trials()[0].is_launch}
-    assert {name for name, step in launches.items() if step.timed is None} == set(NOT_TIMED)
-    assert {step.name for step in steps if step.timed is not None} <= set(launches)
+    assert {name for name, step in launches.items() if step.timed is None} == NOT_TIMED
+    assert {name for name, step in launches.items() if step.untimed} == NOT_TIMED
+    assert {step.name for step in steps if step.timed is not None or step.untimed} <= set(launches)
+
+
+def test_a_step_that_is_not_timed_says_why(gpu):
+    untimed = Step(**{**vars(DOUBLE), "timed": None, "untimed": "one block does it."})
+    answer = Compiled(gpu)
+    assert checking.check_step(untimed, answer).notes == ("Not timed: one block does it.",)
+    assert not answer.launches
+    with pytest.raises(CourseError, match="leave out timed or untimed"):
+        Step(**{**vars(untimed), "timed": N})
+
+
+def test_few_blocks_leave_multiprocessors_idle():
+    said = timing.few_or_small(Trial({}, {}, grid=2, block=256), 1e-4, 132)
+    assert said == "2 blocks work, of 256 threads: 130 of the 132 multiprocessors have nothing to do."
+    assert timing.few_or_small(Trial({}, {}, grid=132, block=256), 1e-4, 132) == ""

@@ -155,7 +155,7 @@ def test_a_title_stands_right_of_the_lines_that_are_shown():
         assert before[title] + 10 < after[title] < before[title] + 60
 
 
-def test_numbers_stand_over_the_lines_with_an_edge_and_do_not_shrink_below_ten_px():
+def test_numbers_stand_over_the_lines_with_an_edge_and_do_not_shrink_below_twelve_px():
     picture = threads_picture(scene(64, 32, 2), "Threads.")
     marks = list(ET.fromstring(picture.svg))
     lines = [i for i, mark in enumerate(marks) if (mark.get("class") or "").startswith("l ")]
@@ -165,7 +165,7 @@ def test_numbers_stand_over_the_lines_with_an_edge_and_do_not_shrink_below_ten_p
     least = float(picture.svg.split("min-width:")[1].split("px")[0]) / float(
         ET.fromstring(picture.svg).get("viewBox").split()[2]
     )
-    assert min(float(marks[i].get("font-size")) for i in numbers) * least >= 10
+    assert min(float(marks[i].get("font-size")) for i in numbers) * least >= 11.9
     assert "overflow-x:auto" in picture._repr_html_()
 
 

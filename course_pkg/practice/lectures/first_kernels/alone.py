@@ -1,4 +1,4 @@
-"""Steps in which threads work alone: numbers of threads, guards, blocks, two dimensions, neighbours."""
+"""Steps in which a thread has one index: numbers of threads, guards, blocks, a loop over the grid."""
 
 import numpy as np
 
@@ -6,6 +6,8 @@ from course_pkg.core.checks import unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.grading import check
 from course_pkg.practice.step import Step, Trial, WhatIf
+
+LAUNCH = "one block has at most 1,024 threads, and its time would be that of a launch."
 
 
 def numbers(shape, rng):
@@ -44,35 +46,6 @@ def _stride(n, rng):
     return Trial({"a": a, "out": unwritten(n)}, {"out": a + 10}, grid=2, block=8, needed=needed)
 
 
-def _square(shape, rng):
-    a = numbers(shape, rng)
-    return Trial({"a": a, "out": unwritten(shape)}, {"out": a + 10}, blocks_for(shape, (4, 4)), (4, 4))
-
-
-def _broadcast(shape, rng):
-    column, row = numbers(shape[0], rng), numbers(shape[1], rng)
-    return Trial(
-        {"column": column, "row": row, "out": unwritten(shape)},
-        {"out": column[:, None] + row},
-        blocks_for(shape, (4, 4)),
-        (4, 4),
-    )
-
-
-def _coalesced(n, rng):
-    a = numbers((n, n), rng)
-    least = check.sectors(n * n)
-    needed = {"global_load.sectors": least, "global_store.sectors": least}
-    return Trial({"a": a, "out": unwritten((n, n))}, {"out": a + 10}, 1, n, needed)
-
-
-def _stencil(n, rng):
-    a = numbers(n, rng)
-    right = a.copy()
-    right[1:-1] = (a[:-2] + a[2:]) / 2
-    return Trial({"a": a, "out": unwritten(n)}, {"out": right}, grid=blocks_for(n, 8), block=8)
-
-
 STEPS = (
     Step(
         name="map",
@@ -80,6 +53,7 @@ STEPS = (
         ask="Let thread i read a[i] and write a[i] + 10 into out[i].",
         trial=_map,
         sizes=(10, 7, 32),
+        untimed=LAUNCH,
         tell="each thread read one element and wrote one",
         hints=(
             "Every thread runs the whole function. Only its number, i, differs.",
@@ -105,6 +79,7 @@ STEPS = (
         ask="Let thread i write a[i] + b[i] into out[i].",
         trial=_zip,
         sizes=(8, 5, 32),
+        untimed=LAUNCH,
         needs="map",
         tell="each thread read two elements and wrote one",
         hints=(
@@ -126,6 +101,7 @@ STEPS = (
         ask="The block has 32 threads and a only 10 elements: let the threads beyond the end do nothing.",
         trial=_guard,
         sizes=(10, 31, 32, 1),
+        untimed=LAUNCH,
         needs="map",
         tell="the threads without an element did nothing",
         hints=(
@@ -169,6 +145,7 @@ STEPS = (
         ask="The grid has 16 threads for any number of elements: let each thread take every 16th, in a loop.",
         trial=_stride,
         sizes=(40, 16, 5, 100),
+        timed=1 << 22,
         needs="blocks",
         tell="a grid of 16 threads went through all elements",
         hints=(
@@ -184,96 +161,6 @@ STEPS = (
                 "The result stays right. Why do the threads of a warp then need more sectors for each request?",
                 "With 40 elements, n is 3: in one request the lanes touch every third element, and the bytes between "
                 "are moved for nothing.",
-            ),
-        ),
-    ),
-    Step(
-        name="square",
-        title="Two dimensions",
-        ask="Let each thread add 10 to one element of the matrix a; x counts columns, y counts rows.",
-        trial=_square,
-        sizes=((6, 9), (9, 6), (4, 4)),
-        timed=(1 << 12, 1 << 12),
-        needs="blocks",
-        tell="each thread of the two-dimensional grid had one element, or none",
-        hints=(
-            "`cuda.grid(2)` gives two numbers, first along x, then along y.",
-            "NumPy counts rows first: a[row, column]. Which of them is x?",
-            "`if y < a.shape[0] and x < a.shape[1]:` before `out[y, x] = a[y, x] + 10`",
-        ),
-        what_if=(
-            WhatIf(
-                "Swap the names: `y, x = cuda.grid(2)`.",
-                "On a square matrix the result stays right. What changes?",
-                "Neighbouring threads then touch elements a whole row apart, and each needs a sector of its own.",
-            ),
-        ),
-    ),
-    Step(
-        name="broadcast",
-        title="A column plus a row",
-        ask="Let out[y, x] be column[y] + row[x].",
-        trial=_broadcast,
-        sizes=((6, 7), (4, 9), (5, 1)),
-        timed=(1 << 12, 1 << 12),
-        needs="square",
-        tell="the threads of a row shared one element, and those of a column another",
-        hints=(
-            "Point at an element of row in the picture: which threads should read it?",
-            "NumPy repeats the shorter arrays. A kernel needs no copy: many threads read the same element.",
-            "`out[y, x] = column[y] + row[x]`",
-        ),
-        what_if=(
-            WhatIf(
-                "Count the threads that read row[0].",
-                "Does memory move it as often?",
-                "No: the lanes of a warp that ask for one element get it by one sector, which caches keep near by.",
-            ),
-        ),
-    ),
-    Step(
-        name="coalesced",
-        title="Neighbours read neighbours",
-        ask="A block has one thread for each column: write the loop's body so that neighbours read neighbours.",
-        trial=_coalesced,
-        sizes=(8, 32),
-        needs="square",
-        limits={"global_load.sectors": 1, "global_store.sectors": 1},
-        tell="in every request, neighbouring threads touched neighbouring elements",
-        hints=(
-            "Think of all threads in trip k of the loop. Which elements do they read in it?",
-            "An array lies in memory row by row: a[k, 0], a[k, 1], a[k, 2] are neighbours.",
-            "`out[k, t] = a[k, t] + 10`",
-        ),
-        what_if=(
-            WhatIf(
-                "Write `out[t, k] = a[t, k] + 10`.",
-                "The result is the same. Why are there four times as many sectors?",
-                "In each trip the threads now touch elements a row apart, each in a sector of its own, and one element "
-                "of four in a sector is used. Reads by neighbours from neighbours are called coalesced.",
-            ),
-        ),
-    ),
-    Step(
-        name="stencil",
-        title="A stencil",
-        ask="Let out[i] be the mean of a[i - 1] and a[i + 1]; the first and the last element are copied.",
-        trial=_stencil,
-        sizes=(20, 8, 33),
-        timed=1 << 24,
-        needs="blocks",
-        tell="inner threads read two neighbours, and the two at the ends copied",
-        hints=(
-            "Which threads have no left or no right neighbour?",
-            "Three kinds of threads: inside, at an end, and beyond the array. That is an `if` with an `elif`.",
-            "`if 0 < i < a.size - 1:` … `elif i < a.size:` …",
-        ),
-        what_if=(
-            WhatIf(
-                "Guard with `if i < a.size - 1:` alone.",
-                "Thread 0 reads a[-1]. Why does nothing crash?",
-                "Numba counts a negative index from the end, as NumPy does. The number is wrong, and a GPU says "
-                "nothing; only the interpreter reports it.",
             ),
         ),
     ),

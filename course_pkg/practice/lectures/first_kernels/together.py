@@ -64,7 +64,8 @@ def _histogram(n, rng):
         "Each element counts 1, whatever its value is.": {"counts": right * np.arange(5)},
         "Everything went into counts[1]: an atomic takes the index before the value.": {"counts": in_one},
     }
-    return Trial({"a": a, "counts": np.zeros(5, np.int64)}, {"counts": right}, 2, 16, mistakes=mistakes)
+    arguments = {"a": a, "counts": np.zeros(5, np.int64)}
+    return Trial(arguments, {"counts": right}, max(2, blocks_for(n, 16)), 16, mistakes=mistakes)
 
 
 def _by_tiles(a, w, places, step=8):
@@ -190,6 +191,7 @@ STEPS = (
         ask="Let 2 blocks of 16 threads add a[i] · b[i] over arrays of any length into out[0], which begins at 0.",
         trial=_dot,
         sizes=(50, 32, 7),
+        timed=1 << 22,
         needs="block_sum",
         limits={"global_load.thread_accesses": 1, "global_atomics.thread_accesses": 1},
         tell="each thread added its products, each block its threads, and one update a block went to memory",
@@ -211,7 +213,8 @@ STEPS = (
         title="A histogram",
         ask="Count how often each number from 0 to 4 is in a.",
         trial=_histogram,
-        sizes=(30, 32, 9),
+        sizes=(30, 32, 9, 100),
+        timed=1 << 23,
         needs="guard",
         tell="threads that met in one counter took turns",
         hints=(

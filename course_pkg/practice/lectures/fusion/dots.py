@@ -160,6 +160,7 @@ STEPS = (
         ),
         trial=_stop_flag,
         sizes=((40, 1.0, 0.0), (40, 1.0, 1.0), (7, 1000.0, 0.0), (100, 1000.0, 1.0)),
+        timed=(1 << 23, 1.0, 0.0),
         needs="update_x_r_dot",
         limits={WRITTEN: 1, ATOMICS: 1},
         tell="the flag is set when the tolerance is met, and after that nothing is written",

@@ -10,23 +10,30 @@ from course_pkg.practice.lectures.quadratic_programming.updates import (
     LOADS,
     SECTORS,
     STORES,
+    TILE,
     WARPS,
     small_problem,
     sums,
 )
 from course_pkg.practice.step import RESULT, Step, Trial, WhatIf
 
+LARGE = 1 << 10  # unknowns
+
 
 def _with_zeros(n, rng):
-    """Return Q, h and x; half of the elements of x, rounded down, are 0. n is at least 4."""
-    Q, h, x = small_problem(n, rng)
+    """Return Q, h and x; half of the elements of x, rounded down, are 0. n is at least 4.
+
+    A Q that would be large is returned as its blocks, of eight unknowns each, outside which it is 0.
+    """
+    Q, h, x = small_problem(n, rng) if n < LARGE else small_problem(TILE, rng, (n // TILE,))
+    h, x = h.reshape(-1), x.reshape(-1)
     x[rng.permutation(n)[: n // 2]] = 0
     return Q, h, x
 
 
 def _f_and_residual(n, rng):
     Q, h, x = _with_zeros(n, rng)
-    plus, minus = sums(Q, x)
+    plus, minus = (of.reshape(-1) for of in sums(Q, x.reshape(Q.shape[:-1])))
     at = int(np.flatnonzero(x == 0)[0])
     h[at] = 1 - abs(plus - minus).max() - 2 * n  # x[at] is 0 but ought to grow, and has the largest residual
     gradient = plus - minus + h
@@ -137,6 +144,7 @@ TESTS = (
         ask="With one warp: put F into found[0], and the KKT residual, the largest |min(x_i, ∇F_i)|, into found[1].",
         trial=_f_and_residual,
         sizes=(8, 40, 70),
+        timed=1 << 21,
         needs="warp_per_row",
         limits={LOADS: 1, STORES: 1},
         tell="a sum and a maximum were collected in one pass over four vectors",
@@ -192,6 +200,7 @@ TESTS = (
         "places of these unknowns.",
         trial=_by_list,
         sizes=(16, 40, 80),
+        untimed="of Q it reads single sectors. They fit into an H200's L2 cache, unless Q takes more than 0.5 GB.",
         needs="warp_per_row",
         limits={SECTORS: 1, STORES: 1},
         tell="no row of a zero was read, and of the others only sectors with an active column",

@@ -49,6 +49,7 @@ STEPS = (
         "sum of its block to out[block].",
         trial=_sum,
         sizes=(300, 128, 50, 1),
+        timed=1 << 23,
         limits={
             "global_load.thread_accesses": 1,
             "global_store.thread_accesses": 1,

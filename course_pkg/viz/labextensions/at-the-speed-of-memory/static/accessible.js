@@ -36,7 +36,7 @@
     }
   }
 
-  const WIDE = '.jp-OutputArea-output, .widget-html, .widget-html-content, .course-threads, .highlight pre, table';
+  const WIDE = '.jp-OutputArea-output, .widget-html, .widget-html-content, .course-threads, .course-steps, .highlight pre, table';
 
   function letScroll(root) {
     for (const element of root.querySelectorAll(WIDE)) {

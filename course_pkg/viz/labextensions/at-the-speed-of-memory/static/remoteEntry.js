@@ -1,6 +1,7 @@
 // An extension of JupyterLab, written by hand as the container that its loader expects; it needs no build.
 (() => {
   const folder = new URL('.', document.currentScript.src);
+  const NARROW = 1000;
   const MISSING = /^Error (displaying|creating) widget/;
 
   function load() {
@@ -78,7 +79,10 @@
       }
     };
     app.shell.layoutModified.connect(look);
-    void app.restored.then(look);
+    void app.restored.then(() => {
+      look();
+      if (window.innerWidth < NARROW) app.shell.collapseLeft?.();  // the list of files would take half of the window
+    });
     app.commands.commandExecuted.connect((_, { id, result }) => {
       if (!id.startsWith('notebook:run')) return;
       const panel = app.shell.currentWidget, again = () => foldAgain(panel, opened);
