@@ -7,7 +7,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import unused_calls
 from course_pkg.simt.memory.doubts import Watched
 from course_pkg.simt.memory.fences import Fences
-from course_pkg.simt.memory.handover import WORLDS
+from course_pkg.simt.memory.handover import BITS, WORLDS
 from course_pkg.simt.memory.order import SITES
 from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array
@@ -96,14 +96,23 @@ def _otherwise(run, place, old, way, operand):
     row, lane = (one[order] for one in np.nonzero(wave.spread(lanes)))
     threads, units = wave.thread_numbers[row, lane], array.units(at)
     held = array.region.held.setdefault(memory_name(array), array.flat.copy())
-    might, events = np.repeat(held[at][None], WORLDS, axis=0), set()
+    might, strands = np.repeat(held[at][None], WORLDS, axis=0), {}
+    by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
     changed = found != left
+
+    def strand(values):
+        data = np.repeat(old[None], WORLDS, axis=0)
+        data[:, *there] = values
+        return Strand(data, by, looks=not changed.any())
+
     first = changed & (found == undefined(array.dtype))  # the first value written to an element is not a flag
     held[at[changed]] = np.where(first, left, found)[changed]
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)
-        every = units, threads, found, left, first, might, fences, row, lane
-        events.add(run.races.handovers.atomics(way[0], array.region, *every))
+        others = np.repeat(left[None], WORLDS, axis=0) if way[0] in BITS else _others(found)
+        every = units, threads, found, left, first, might, others, fences, row, lane
+        event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
+        strands[event] = strand(worlds)
     stamps = run.clock.stamps()[row, lane]
     if array.floating:
         site = run.races.site(Access(*place.where, VERBS["atomic"], *way))
@@ -115,15 +124,7 @@ def _otherwise(run, place, old, way, operand):
     if way[1]:
         doubt, whom, over = run.races.fetched(array.region, units, threads, stamps, way, ~changed, reads)
         if doubt.any() and not array.floating:
-            events.add(run.races.doubts.add(place, threads[doubt], whom[doubt], threads[over]))
-    by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
-
-    def strand(values):
-        data = np.repeat(old[None], WORLDS, axis=0)
-        data[:, *there] = values
-        return Strand(data, by, looks=not changed.any())
-
-    strands = dict.fromkeys(events, strand(might)) if events else {}
+            strands[run.races.doubts.add(place, threads[doubt], whom[doubt], threads[over])] = strand(might)
     if watched:
         unused = changed & (way[0] != "exch") | doubt
         stored = np.zeros(len(units), bool)
