@@ -137,7 +137,7 @@ def _run(run, program, arguments, memory) -> None:
     execute(run, frame, program.tree.body, run.wave.everyone)
     run.ledger.finish()
     if run.races is not None:
-        for found in run.races.doubts.lost():
+        for found in (*run.races.doubts.lost(), *run.races.doubts.unproven.races()):
             run.log.fetched(run, *found)
 
 
