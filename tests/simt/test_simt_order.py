@@ -9,9 +9,9 @@ from idioms import IDIOMS
 from course_pkg import cuda, simt
 from course_pkg.simt.run.kernel import Kernel
 
-WAITING = {  # one warp waits for another without a barrier; a lock is held across a barrier; names swap their arrays
+WAITING = {  # one warp waits for another without a barrier; a lock is held across a barrier
     *("producer_and_consumer", "consumer_first", "consumer_before_its_producer"),
-    *("ordered_by_a_flag", "lock_of_a_block", "swapped_in_a_loop"),
+    *("ordered_by_a_flag", "lock_of_a_block"),
 }
 FILL = "s = cuda.shared.array(64, np.int64)\ns[t] = 0\ncuda.syncthreads()\n"
 SWAP = FILL + "cuda.atomic.cas(s, t, 0, k[t] + 1)\n{}x = cuda.atomic.cas(s, 63 - t, -9, -9)\nout[t] = x"

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.values import Variable
 
 _PARITY: ContextVar[int | None] = ContextVar("parity", default=None)
 
@@ -56,7 +58,7 @@ def warps_first(parity: int) -> Iterator[None]:
     """Let launches in a ``with`` block run warps one after another between barriers, and look for no races.
 
     A kernel in which threads wait for another warp of their block without a barrier cannot end in such an order. It
-    raises :class:`NoOrder`, as does a kernel in which a name would stand for two arrays.
+    raises :class:`NoOrder`.
 
     Parameters
     ----------
@@ -119,17 +121,45 @@ def _put(arrays: list, contents: list) -> None:
             array[...] = content
 
 
-def one_after_another(run, frame, body: list, mask: Mask, execute: Callable) -> Mask:
-    """Run statements by the warps that are first, then by the others; return the lanes that reach their end."""
+def one_after_another(run, frame, body: list, mask: Mask, execute: Callable, assign: Callable) -> Mask:
+    """Run statements by the warps that are first, then by the others; return the lanes that reach their end.
+
+    ``execute`` runs statements, and ``assign`` gives a variable a new value in some lanes.
+    """
     order, run.order = run.order, None
-    done = run.wave.nobody
+    entry, before, done, ends = frame.entry, frame.variables, run.wave.nobody, []
     try:
         for lanes in mask.split(run.wave.thread_in_block // WARP % 2 == order.parity):
             if lanes:
+                frame.entry, frame.variables = lanes, dict(before)
                 run.ledger.new_block()
                 done = done.union(execute(run, frame, body, lanes))
                 run.ledger.flush()
                 run.kill("global", "shared")
+                ends.append((lanes, frame.variables))
     finally:
-        run.order = order
+        run.order, frame.entry, frame.variables = order, entry, before
+    _put_together(run, frame, mask, ends, assign)
     return mask if done.threads == mask.threads else done
+
+
+def _put_together(run, frame, mask: Mask, ends: list, assign: Callable) -> None:
+    """Give the variables the values that they have in each half of the warps.
+
+    A name may stand for another array afterwards, such as after ``old, new = new, old``. While the other half of the
+    warps had not run yet, it stood for two arrays; then it stands for one again.
+    """
+    before = frame.variables
+    for name in {name: None for _, variables in ends for name in variables}:
+        found = [(lanes, variables[name]) for lanes, variables in ends if name in variables]
+        if name in before and all(variable is before[name] for _, variable in found):
+            continue
+        if len(found) == len(ends) and all(variable.mask is None for _, variable in found):
+            value = found[0][1].value
+            for lanes, variable in found[1:]:
+                value = merge(run, lanes, variable.value, value)
+            found = [(mask, Variable(value, None))]
+        for lanes, variable in found:
+            known = lanes if variable.mask is None else lanes.narrow(variable.mask.full)
+            if known:
+                assign(run, frame, name, variable.value, known)

@@ -47,7 +47,8 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             continue
         order = run.order
         if order is not None and order.parity is not None and (end := order.behind(body, at)) > at:
-            behind, mask = end, one_after_another(run, frame, body[at:end], mask, execute)
+            behind = end
+            mask = one_after_another(run, frame, body[at:end], mask, execute, assign_name)
             continue
         barriers = run.clock.barriers
         run.step()
