@@ -9,10 +9,7 @@ from idioms import IDIOMS
 from course_pkg import cuda, simt
 from course_pkg.simt.run.kernel import Kernel
 
-WAITING = {  # one warp waits for another without a barrier; a lock is held across a barrier
-    *("producer_and_consumer", "consumer_first", "consumer_before_its_producer"),
-    *("ordered_by_a_flag", "lock_of_a_block"),
-}
+WAITING = {"lock_of_a_block"}  # a lock is held across a barrier
 FILL = "s = cuda.shared.array(64, np.int64)\ns[t] = 0\ncuda.syncthreads()\n"
 SWAP = FILL + "cuda.atomic.cas(s, t, 0, k[t] + 1)\n{}x = cuda.atomic.cas(s, 63 - t, -9, -9)\nout[t] = x"
 RACY = {  # kernels whose result is right in lock step alone

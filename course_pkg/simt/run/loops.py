@@ -56,7 +56,7 @@ def _while(run, frame, node, mask):
             stay, leave = current.split(test.data)
             left = left.union(leave)
             current = _one_pass(run, frame, loop, node, stay, written_out) if stay else stay
-    watch.end()
+    watch.leave()
     after = _end_loop(run, frame, node, mask, loop, left, returned, written_out)
     return after.minus(run.turns[node]) if run.turns.get(node) else after
 

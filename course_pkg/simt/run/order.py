@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.run.halves import side_by_side
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.values import Variable
@@ -41,10 +42,13 @@ class Order:
         then ``meeting`` is recorded.
     meeting : set of ast.stmt
         The statements in which threads came to a barrier.
+    takes_turns : bool
+        Whether warps that wait for the others let them go on, and try again after each of their statements.
     """
 
     parity: int | None = None
     meeting: set = field(default_factory=set)
+    takes_turns: bool = False
 
     def behind(self, body: list, at: int) -> int:
         """Return the end of the statements from ``at`` on in which threads come to no barrier."""
@@ -57,8 +61,8 @@ class Order:
 def warps_first(parity: int) -> Iterator[None]:
     """Let launches in a ``with`` block run warps one after another between barriers, and look for no races.
 
-    A kernel in which threads wait for another warp of their block without a barrier cannot end in such an order. It
-    raises :class:`NoOrder`.
+    Warps that wait in a loop for others of their block let these go on, and continue as soon as they can. Then nothing
+    is counted. A kernel that cannot end in such an order raises :class:`NoOrder`.
 
     Parameters
     ----------
@@ -103,16 +107,20 @@ def in_order(run_once: Callable, kernel, arrays: list):
     parity = _PARITY.get()
     if parity is None:
         return run_once(Order(None, kernel.meeting), True)
+    before = [a.copy() for a in arrays]
     if not kernel.sketches:  # this is its first launch
-        before = [a.copy() for a in arrays]
         run_once(Order(None, kernel.meeting), False)
         _put(arrays, before)
-    try:
-        return run_once(Order(parity, kernel.meeting), True)
-    except SimtError as error:
-        if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
-            raise
-        raise NoOrder(str(error)) from None
+    for takes_turns in (False, True):
+        try:
+            return run_once(Order(parity, kernel.meeting, takes_turns), not takes_turns)
+        except SimtError as error:
+            if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
+                raise
+            if takes_turns:
+                raise NoOrder(str(error)) from None
+        _put(arrays, before)
+    raise AssertionError("unreachable")
 
 
 def _put(arrays: list, contents: list) -> None:
@@ -127,20 +135,33 @@ def one_after_another(run, frame, body: list, mask: Mask, execute: Callable, ass
     ``execute`` runs statements, and ``assign`` gives a variable a new value in some lanes.
     """
     order, run.order = run.order, None
-    entry, before, done, ends = frame.entry, frame.variables, run.wave.nobody, []
+    lanes = [some for some in mask.split(run.wave.thread_in_block // WARP % 2 == order.parity) if some]
     try:
-        for lanes in mask.split(run.wave.thread_in_block // WARP % 2 == order.parity):
-            if lanes:
-                frame.entry, frame.variables = lanes, dict(before)
-                run.ledger.new_block()
-                done = done.union(execute(run, frame, body, lanes))
-                run.ledger.flush()
-                run.kill("global", "shared")
-                ends.append((lanes, frame.variables))
+        if order.takes_turns and len(lanes) > 1:
+            ends = side_by_side(run, frame, body, lanes, execute)
+        else:
+            ends = [_alone(run, frame, body, some, execute) for some in lanes]
     finally:
-        run.order, frame.entry, frame.variables = order, entry, before
+        run.order = order
     _put_together(run, frame, mask, ends, assign)
+    done = run.wave.nobody
+    for _, reached, _ in ends:
+        done = done.union(reached)
     return mask if done.threads == mask.threads else done
+
+
+def _alone(run, frame, body: list, lanes: Mask, execute: Callable) -> tuple:
+    """Run statements by one half of the warps; return its lanes, those that reach the end, and the variables."""
+    entry, before = frame.entry, frame.variables
+    frame.entry, frame.variables = lanes, dict(before)
+    try:
+        run.ledger.new_block()
+        reached = execute(run, frame, body, lanes)
+        run.ledger.flush()
+        run.kill("global", "shared")
+        return lanes, reached, frame.variables
+    finally:
+        frame.entry, frame.variables = entry, before
 
 
 def _put_together(run, frame, mask: Mask, ends: list, assign: Callable) -> None:
@@ -150,8 +171,8 @@ def _put_together(run, frame, mask: Mask, ends: list, assign: Callable) -> None:
     warps had not run yet, it stood for two arrays; then it stands for one again.
     """
     before = frame.variables
-    for name in {name: None for _, variables in ends for name in variables}:
-        found = [(lanes, variables[name]) for lanes, variables in ends if name in variables]
+    for name in {name: None for _, _, variables in ends for name in variables}:
+        found = [(lanes, variables[name]) for lanes, _, variables in ends if name in variables]
         if name in before and all(variable is before[name] for _, variable in found):
             continue
         if len(found) == len(ends) and all(variable.mask is None for _, variable in found):

@@ -1,0 +1,158 @@
+"""Halves: both halves of the warps run the same statements, and each waits where only the other can let it go on.
+
+Each half runs in a thread of Python with variables of its own, but only one of them runs at a time: the first half, until
+it waits in a loop in which nothing changes any more. Then the second half runs a statement, the first half tries again,
+and so on. So a half that waits goes on as early as it can.
+"""
+
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from copy import copy
+
+import numpy as np
+
+from course_pkg.simt.run.merge import merge
+
+MOST_IN_VAIN = 4  # turns in a row in which both halves only wait
+
+
+class Abandoned(BaseException):
+    """Ends a half because the other half has failed."""
+
+
+class Half:
+    """One half of the warps, as far as it has come.
+
+    Parameters
+    ----------
+    pair : Pair
+    run : Run
+    frame : Frame
+    lanes : Mask
+
+    Attributes
+    ----------
+    run, frame
+        Copies, so that both halves can be in different functions, loops and branches.
+    waiting : object
+        The watch of the loop in which the half waits; None if it does not wait.
+    reached : Mask
+        The lanes that have reached the end of the statements.
+    """
+
+    def __init__(self, pair: "Pair", run, frame, lanes):
+        self.run, self.frame, self.lanes = copy(run), copy(frame), lanes
+        self.run.half, self.run.scopes, self.run.calling = self, list(run.scopes), list(run.calling)
+        self.run.watching = []
+        self.frame.entry, self.frame.variables = lanes, dict(frame.variables)
+        self.frame.loops = list(frame.loops)
+        self.waiting, self.done, self.reached = None, False, run.wave.nobody
+        self._pair, self.turn = pair, threading.Semaphore(0)
+
+    def work(self, body: list, execute: Callable) -> None:
+        """Run the statements when it is this half's turn; then let the other half go on."""
+        self.turn.acquire()
+        try:
+            if self._pair.error is None:
+                with np.errstate(all="ignore"):
+                    self.reached = execute(self.run, self.frame, body, self.lanes)
+        except Abandoned:
+            pass
+        except BaseException as error:  # the thread that waits for the halves raises it again
+            self._pair.error = self._pair.error or error
+        self.done, self.waiting = True, None
+        self._pair.next_after(self).release()
+
+    def stepped(self) -> None:
+        """Note that the half begins a statement: if the other half waits, it may try again."""
+        if self._pair.error is not None:
+            raise Abandoned
+        if self.waiting is None:
+            self._pair.in_vain = 0
+            other = self._pair.other(self)
+            if other is not None and other.waiting is not None:
+                self._hand_over()
+
+    def waits(self, watch) -> bool:
+        """Let the other half go on; return False if this cannot help, because it has ended or only waits, too."""
+        if self._pair.other(self) is None or self._pair.in_vain > MOST_IN_VAIN:
+            return False
+        self._pair.in_vain += 1
+        self.waiting = watch
+        self._hand_over()
+        return True
+
+    def leaves(self, watch) -> None:
+        """Note that the half has left a loop."""
+        if self.waiting is watch:
+            self.waiting = None
+
+    def _hand_over(self) -> None:
+        self._pair.next_after(self).release()
+        self.turn.acquire()
+        if self._pair.error is not None:
+            raise Abandoned
+
+
+class Pair:
+    """Two halves that take turns."""
+
+    def __init__(self, run, frame, lanes: list):
+        self.error: BaseException | None = None
+        self.in_vain = 0
+        self.halves = [Half(self, run, frame, one) for one in lanes]
+        self._end = threading.Semaphore(0)
+
+    def other(self, half: Half) -> Half | None:
+        """Return the other half; None if it has ended."""
+        return next((one for one in self.halves if one is not half and not one.done), None)
+
+    def next_after(self, half: Half) -> threading.Semaphore:
+        """Return what lets the other half go on; if both have ended, what lets the launch go on."""
+        other = self.other(half)
+        return self._end if other is None else other.turn
+
+    def work(self, body: list, execute: Callable) -> None:
+        """Run the statements by both halves, and raise the first error of either."""
+        threads = [
+            threading.Thread(target=copy_context().run, args=(half.work, body, execute), daemon=True)
+            for half in self.halves
+        ]
+        for thread in threads:
+            thread.start()
+        self.halves[0].turn.release()
+        try:
+            self._end.acquire()
+        except BaseException as error:  # the launch was interrupted: both halves end at their next statement
+            self.error = error
+            self._end.acquire()
+        for thread in threads:
+            thread.join()
+        if self.error is not None:
+            raise self.error
+
+
+def side_by_side(run, frame, body: list, lanes: list, execute: Callable) -> list:
+    """Run statements by both halves; return ``(lanes, reached, variables)`` of each.
+
+    Parameters
+    ----------
+    lanes : list of Mask
+        The lanes of each half; the first half begins.
+    """
+    pair = Pair(run, frame, lanes)
+    pair.work(body, execute)
+    returned, patience = frame.returned, run.patience
+    for half in pair.halves:
+        run.exited = run.exited.union(half.run.exited)
+        run.patience += half.run.patience - patience
+        if half.frame.returned == returned:
+            continue
+        frame.returned += 1
+        if half.frame.result_mask is not None:
+            known = frame.result_mask
+            result = half.frame.result
+            frame.result = result if known is None else merge(run, half.lanes, result, frame.result)
+            frame.result_mask = half.frame.result_mask if known is None else known.union(half.frame.result_mask)
+    return [(half.lanes, half.reached, half.frame.variables) for half in pair.halves]
