@@ -33,8 +33,10 @@ class Half:
 
     Attributes
     ----------
-    run, frame
-        Copies, so that both halves can be in different functions, loops and branches.
+    run : Run
+        A copy, so that both halves can be in different functions, loops and branches.
+    state : dict
+        The attributes of the frame, as this half has left them.
     waiting : object
         The watch of the loop in which the half waits; None if it does not wait.
     reached : Mask
@@ -42,17 +44,21 @@ class Half:
     """
 
     def __init__(self, pair: "Pair", run, frame, lanes):
-        self.run, self.frame, self.lanes = copy(run), copy(frame), lanes
+        self.run, self.frame, self.lanes = copy(run), frame, lanes
         self.run.half, self.run.scopes, self.run.calling = self, list(run.scopes), list(run.calling)
         self.run.watching = []
-        self.frame.entry, self.frame.variables = lanes, dict(frame.variables)
-        self.frame.loops = list(frame.loops)
+        self.state = vars(frame) | {
+            "entry": lanes,
+            "variables": dict(frame.variables),
+            "loops": list(frame.loops),
+        }
         self.waiting, self.done, self.reached = None, False, run.wave.nobody
         self._pair, self.turn = pair, threading.Semaphore(0)
 
     def work(self, body: list, execute: Callable) -> None:
         """Run the statements when it is this half's turn; then let the other half go on."""
         self.turn.acquire()
+        vars(self.frame).update(self.state)
         try:
             if self._pair.error is None:
                 with np.errstate(all="ignore"):
@@ -61,7 +67,7 @@ class Half:
             pass
         except BaseException as error:  # the thread that waits for the halves raises it again
             self._pair.error = self._pair.error or error
-        self.done, self.waiting = True, None
+        self.done, self.waiting, self.state = True, None, dict(vars(self.frame))
         self._pair.next_after(self).release()
 
     def stepped(self) -> None:
@@ -89,8 +95,10 @@ class Half:
             self.waiting = None
 
     def _hand_over(self) -> None:
+        self.state = dict(vars(self.frame))
         self._pair.next_after(self).release()
         self.turn.acquire()
+        vars(self.frame).update(self.state)
         if self._pair.error is not None:
             raise Abandoned
 
@@ -141,18 +149,21 @@ def side_by_side(run, frame, body: list, lanes: list, execute: Callable) -> list
     lanes : list of Mask
         The lanes of each half; the first half begins.
     """
+    before, patience = dict(vars(frame)), run.patience
     pair = Pair(run, frame, lanes)
-    pair.work(body, execute)
-    returned, patience = frame.returned, run.patience
+    try:
+        pair.work(body, execute)
+    finally:
+        vars(frame).update(before)
     for half in pair.halves:
         run.exited = run.exited.union(half.run.exited)
         run.patience += half.run.patience - patience
-        if half.frame.returned == returned:
+        returned, result, known = (half.state[name] for name in ("returned", "result", "result_mask"))
+        if returned == before["returned"]:
             continue
         frame.returned += 1
-        if half.frame.result_mask is not None:
-            known = frame.result_mask
-            result = half.frame.result
-            frame.result = result if known is None else merge(run, half.lanes, result, frame.result)
-            frame.result_mask = half.frame.result_mask if known is None else known.union(half.frame.result_mask)
-    return [(half.lanes, half.reached, half.frame.variables) for half in pair.halves]
+        if known is not None:
+            first = frame.result_mask is None
+            frame.result = result if first else merge(run, half.lanes, result, frame.result)
+            frame.result_mask = known if first else frame.result_mask.union(known)
+    return [(half.lanes, half.reached, half.state["variables"]) for half in pair.halves]
