@@ -12,9 +12,9 @@ uses a watched value, it is not known yet which number the other thread will put
 only if every other number would have led to the other side of the branch. A test of one bit, or of the sign, does not
 end it: half of all numbers lead to the same side.
 
-A value can also be proved by a compare-and-swap of the element in which it was found: if it wins, the element has not
-changed. So a plain store of a value in doubt is reported only when the kernel ends (:mod:`.unproven`). An element that is
-loaded by an index in doubt is in doubt, too.
+A value can also be proved by a compare-and-swap of the element in which it was found: if the swap wins, the element has
+not changed. So a plain store of a value in doubt is reported only when the kernel ends (:mod:`.unproven`). An element
+that is loaded by an index in doubt is in doubt, too.
 
 All of this applies to integers. A floating-point number is data, and no branch ends the doubt about it: whatever a
 thread does because of such a number is in doubt, too (:mod:`course_pkg.simt.run.sway`).

@@ -16,7 +16,6 @@ from course_pkg.simt.memory.handover import Handovers
 from course_pkg.simt.memory.order import NONE, SITES, Order
 
 SWAPS = ("exch", "cas", "compare_and_swap")
-HARMLESS = ("cas", "load")  # an atomic load never disagrees with these, nor do they with it
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Access:
         operation, looks, _ = way
         if "load" in (self.operation, operation):
             load_looks = self.looks if self.operation == "load" else looks
-            return self.floating and load_looks and not {self.operation, operation} <= {*HARMLESS}
+            return self.floating and load_looks and not {self.operation, operation} <= {"cas", "load"}
         if self.floating and not self.operation == operation == "cas":
             order_shows = self.looks or looks or self.operation == "exch"
             return order_shows or self.operation != operation

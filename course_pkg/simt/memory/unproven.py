@@ -1,9 +1,9 @@
 """Stores of integers in doubt that a later swap may still prove.
 
 A thread that puts an element on a stack without locks stores the stack's head in the new element, before it knows
-whether the head is still the same. It knows this as soon as its compare-and-swap of the head wins. If the swap fails, the
-thread stores what it finds then in the same place, and tries again. So a plain store of an integer in doubt is a race
-only if neither happens until the kernel ends: no swap proves the integer, and the thread does not overwrite it.
+whether the head is still the same. It knows this as soon as its compare-and-swap of the head wins. If the swap fails,
+the thread stores what it finds then in the same place, and tries again. So a plain store of an integer in doubt is a
+race only if neither happens until the kernel ends: no swap proves the integer, and the thread does not overwrite it.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,9 @@ class Unproven:
     """The stores of integers that no branch and no swap has proved."""
 
     def __init__(self):
-        self._stores: dict[tuple, dict] = {}  # {(region, unit, thread): {doubt: the race, None if there is none yet}}
+        self._stores: dict[
+            tuple, dict
+        ] = {}  # {(region, unit, thread): {doubt: the race, None if there is none yet}}
         self._of: dict[tuple, set] = {}  # {(doubt, thread): where the thread stored what it found}
 
     @property

@@ -10,17 +10,11 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, put_off_doubts, require_no_doubt
 from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
-from course_pkg.simt.run.hindsight import (
-    in_doubt_like,
-    integers_in_doubt,
-    put_off_doubts,
-    recall,
-    remember,
-    require_no_doubt,
-)
+from course_pkg.simt.run.hindsight import recall, remember
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.needed import no_elements, no_index, require_numbers
 from course_pkg.simt.run.sketch import note_store

@@ -13,16 +13,10 @@ from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
 from course_pkg.simt.run.elements import note_change
 from course_pkg.simt.run.expressions import cast
-from course_pkg.simt.run.hindsight import (
-    Strand,
-    in_doubt_like,
-    integers_in_doubt,
-    memory_name,
-    proved_by_swap,
-    require_no_doubt,
-)
+from course_pkg.simt.run.hindsight import Strand, memory_name
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.values import Value, undefined
@@ -103,7 +97,7 @@ def atomic(run, frame, node, name, arguments, mask):
 
 
 def _only_loads(name, values) -> bool:
-    """Tell whether an atomic leaves every element as it is, in any launch: it adds a literal 0, or swaps like for like."""
+    """Tell whether an atomic leaves every element as it is, in any launch: it adds 0, or swaps like by like."""
     if name in SWAPS[1:]:
         return values[0].key == values[1].key
     return name in NEUTRAL and values[0].constant and values[0].number == NEUTRAL[name]
@@ -148,7 +142,9 @@ def _otherwise(run, place, old, way, operand):
     if way[1]:
         doubt, whom, over = run.races.fetched(array.region, units, threads, stamps, way, ~changed, reads)
         if doubt.any() and not array.floating:
-            strands[run.races.doubts.add(place, threads[doubt], whom[doubt], units[doubt], threads[over])] = strand(might)
+            strands[run.races.doubts.add(place, threads[doubt], whom[doubt], units[doubt], threads[over])] = (
+                strand(might)
+            )
     if watched:
         unused = changed & (way[0] != "exch") | doubt
         stored = np.zeros(len(units), bool)

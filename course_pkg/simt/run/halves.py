@@ -1,8 +1,8 @@
 """Halves: both halves of the warps run the same statements, and each waits where only the other can let it go on.
 
-Each half runs in a thread of Python with variables of its own, but only one of them runs at a time: the first half, until
-it waits in a loop in which nothing changes any more. Then the second half runs a statement, the first half tries again,
-and so on. So a half that waits goes on as early as it can.
+Each half runs in a thread of Python with variables of its own, but only one of them runs at a time: the first half,
+until it waits in a loop in which nothing changes any more. Then the second half runs a statement, the first half tries
+again, and so on. So a half that waits goes on as early as it can.
 """
 
 import threading

@@ -83,7 +83,8 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
 
     def once(order: Order, counted: bool) -> State:
         looks = check and order.parity is None
-        return _run_launch(launch, arguments, counters if counted else None, looks, steps, order)
+        most = None if steps is None else steps * order.times
+        return _run_launch(launch, arguments, counters if counted else None, looks, most, order)
 
     return in_order(
         once, launch.kernel, [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)]

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 
 from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.halves import side_by_side
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.merge import merge
-from course_pkg.simt.run.values import Variable
+from course_pkg.simt.run.values import Range, Value, Variable
 
 _PARITY: ContextVar[int | None] = ContextVar("parity", default=None)
 
 
 class NoOrder(SimtError):
-    """A kernel cannot run in the order that :func:`warps_first` asks for; that does not make it wrong.
+    """A kernel does not end in the order that :func:`warps_first` asks for: threads wait for ever.
 
     Examples
     --------
@@ -49,6 +50,11 @@ class Order:
     parity: int | None = None
     meeting: set = field(default_factory=set)
     takes_turns: bool = False
+
+    @property
+    def times(self) -> int:
+        """How many statements a launch may run in this order for each statement of its budget."""
+        return 1 if self.parity is None else 8 if self.takes_turns else 2
 
     def behind(self, body: list, at: int) -> int:
         """Return the end of the statements from ``at`` on in which threads come to no barrier."""
@@ -178,9 +184,18 @@ def _put_together(run, frame, mask: Mask, ends: list, assign: Callable) -> None:
         if len(found) == len(ends) and all(variable.mask is None for _, variable in found):
             value = found[0][1].value
             for lanes, variable in found[1:]:
-                value = merge(run, lanes, variable.value, value)
+                value = _of_both(run, lanes, variable.value, value)
             found = [(mask, Variable(value, None))]
         for lanes, variable in found:
             known = lanes if variable.mask is None else lanes.narrow(variable.mask.full)
             if known:
                 assign(run, frame, name, variable.value, known)
+
+
+def _of_both(run, lanes: Mask, new, old):
+    """Return ``new`` in some lanes and ``old`` in the others; functions and types are the same in both halves."""
+    if isinstance(new, Range) and isinstance(old, Range):
+        names = "start", "stop", "step"
+        return Range(*(merge(run, lanes, getattr(new, name), getattr(old, name)) for name in names))
+    alike = type(new) is type(old) and not isinstance(new, (Value, Array, tuple))
+    return old if alike else merge(run, lanes, new, old)
