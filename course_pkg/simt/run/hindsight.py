@@ -211,7 +211,7 @@ def remember(run, place, value: Value) -> None:
             value.otherwise = left
     if array.space not in FOLLOWED or not (value.otherwise or region.otherwise):
         return
-    kept = region.otherwise.setdefault(memory_name(array), {})
+    kept = region.otherwise.setdefault(_whatever_type(array), {})
     for event in value.otherwise or ():
         if event not in kept:
             worlds = np.repeat(array.flat[None], WORLDS, axis=0)
@@ -224,7 +224,7 @@ def remember(run, place, value: Value) -> None:
     plain = Strand(value.data[None].repeat(WORLDS, axis=0), np.array(ANYBODY))
     for event, strand in kept.items():
         new = (value.otherwise or {}).get(event, plain)
-        for world, one in zip(strand.data, new.data, strict=True):
+        for world, one in zip(strand.data.view(array.dtype), new.data, strict=True):
             world[at] = np.broadcast_to(one, shape)[lanes]
         strand.by[at] = np.broadcast_to(new.by, shape)[lanes]
 
@@ -232,12 +232,12 @@ def remember(run, place, value: Value) -> None:
 def recall(place, value: Value) -> None:
     """Load the worlds of a value when the value is loaded from memory."""
     kept = place.array.region.otherwise
-    kept = kept.get(memory_name(place.array)) if kept else None
+    kept = kept.get(_whatever_type(place.array)) if kept else None
     if kept:
         value.otherwise = {
             event: replace(
                 strand,
-                data=strand.data.take(place.at, axis=1, mode="clip"),
+                data=strand.data.view(place.array.dtype).take(place.at, axis=1, mode="clip"),
                 by=strand.by.take(place.at, mode="clip"),
             )
             for event, strand in kept.items()
@@ -247,3 +247,9 @@ def recall(place, value: Value) -> None:
 def memory_name(array) -> tuple:
     """Return a name for an array's memory: its address and the type of its elements."""
     return array.flat.__array_interface__["data"][0], str(array.dtype)
+
+
+def _whatever_type(array) -> tuple:
+    """Return a name for an array's memory that is the same for floats and for the integers that are their bits."""
+    address, _ = memory_name(array)
+    return address, array.dtype.itemsize
