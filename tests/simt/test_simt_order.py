@@ -106,6 +106,9 @@ HIDDEN = {  # what would keep a kernel from running in other orders, if warps co
     "tiles that swap their names": "z = cuda.shared.array(64, np.int64)\nfor j in range(2):\n    s, z = z, s\n",
     "a lock across a barrier": "if t == 0:\n    while cuda.atomic.cas(flag, 0, 0, 1) != 0:\n        pass\n"
     "cuda.syncthreads()\nif t == 0:\n    cuda.atomic.exch(flag, 0, 0)\n",
+    "a lock that is used once more": "if t == 0:\n    while cuda.atomic.cas(flag, 0, 0, 1) != 0:\n        pass\n"
+    "cuda.syncthreads()\nif t == 0:\n    cuda.atomic.exch(flag, 0, 0)\n"
+    "if cuda.atomic.exch(s, t, k[t] + 1) == 77:\n    flag[0] = 5\n",
     "more statements than half of the budget": "x = 0\nfor z in range(600):\n    x += z\n    x += t\n",
 }
 MEETING = (

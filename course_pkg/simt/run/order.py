@@ -45,16 +45,19 @@ class Order:
         The statements in which threads came to a barrier.
     takes_turns : bool
         Whether warps that wait for the others let them go on, and try again after each of their statements.
+    by_block : bool
+        Whether the blocks run one after another, so that none holds a lock for which another one waits.
     """
 
     parity: int | None = None
     meeting: set = field(default_factory=set)
     takes_turns: bool = False
+    by_block: bool = False
 
-    @property
-    def times(self) -> int:
-        """How many statements a launch may run in this order for each statement of its budget."""
-        return 1 if self.parity is None else 8 if self.takes_turns else 2
+    def times(self, blocks: int) -> int:
+        """Return how many statements a launch may run in this order for each statement of its budget."""
+        once = 1 if self.parity is None else 8 if self.takes_turns else 2
+        return once * blocks if self.by_block else once
 
     def behind(self, body: list, at: int) -> int:
         """Return the end of the statements from ``at`` on in which threads come to no barrier."""
@@ -117,16 +120,15 @@ def in_order(run_once: Callable, kernel, arrays: list):
     if not kernel.sketches:  # this is its first launch
         run_once(Order(None, kernel.meeting), False)
         _put(arrays, before)
-    for takes_turns in (False, True):
+    for way in ((False, False), (True, False), (True, True)):
         try:
-            return run_once(Order(parity, kernel.meeting, takes_turns), not takes_turns)
+            return run_once(Order(parity, kernel.meeting, *way), not any(way))
         except SimtError as error:
             if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
                 raise
-            if takes_turns:
-                raise NoOrder(str(error)) from None
+            found = error
         _put(arrays, before)
-    raise AssertionError("unreachable")
+    raise NoOrder(str(found))
 
 
 def _put(arrays: list, contents: list) -> None:

@@ -46,7 +46,7 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
         if at < behind:
             continue
         order = run.order
-        if order is not None and order.parity is not None and (end := _together(run, frame, body, at)) > at:
+        if order is not None and order.parity is not None and (end := order.behind(body, at)) > at:
             behind = end
             mask = one_after_another(run, frame, body[at:end], mask, execute, assign_name)
             continue
@@ -69,13 +69,6 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
         if order is not None and run.clock.barriers > barriers:
             order.meeting.add(node)
     return mask
-
-
-def _together(run, frame, body: list, at: int) -> int:
-    """Return the end of the statements from ``at`` on in which threads come to no barrier and hold no lock at one."""
-    end = run.order.behind(body, at)
-    turns_of = (turns.taken(run, frame, body, number) for number in range(at, end))
-    return next((number for number, turn in enumerate(turns_of, at) if turn and turn.meets), end)
 
 
 @runs(ast.Assign)
