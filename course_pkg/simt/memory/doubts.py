@@ -42,13 +42,13 @@ class Doubt:
         The access of the atomic.
     entries : dict of int to int
         For each thread in doubt, the entry of the thread that changed the element.
-    units : dict of int to int
-        For each of these threads, the unit that its atomic read.
+    read : tuple of ndarray
+        Threads, and the unit that the atomic of each has read.
     """
 
     place: Any
     entries: dict
-    units: dict
+    read: tuple = ()
     lost: tuple = ()  # threads whose updates may be overwritten, unless a branch shows that they came in time
     hazard: Any = None  # what to report if a thread uses a value from a lane that did not take part
 
@@ -103,8 +103,8 @@ class Doubts:
 
     def add(self, place, threads, entries, units, lost) -> int:
         """Keep a doubt about what threads read; return its number. Updates by the ``lost`` ones may be overwritten."""
-        entries, units = (dict(zip(threads.tolist(), one.tolist(), strict=True)) for one in (entries, units))
-        self._known.append(Doubt(place, entries, units, tuple(lost.tolist())))
+        entries = dict(zip(threads.tolist(), entries.tolist(), strict=True))
+        self._known.append(Doubt(place, entries, (threads, units), tuple(lost.tolist())))
         return -len(self._known)
 
     def lost(self):
@@ -120,7 +120,7 @@ class Doubts:
         """Keep a doubt about values from lanes that did not take part; return its number: one per line of source."""
         where = hazard.function, hazard.line
         if where not in self._absent:
-            self._known.append(Doubt(None, {}, {}, hazard=hazard))
+            self._known.append(Doubt(None, {}, hazard=hazard))
             self._absent[where] = -len(self._known)
         return self._absent[where]
 
@@ -135,8 +135,7 @@ class Doubts:
         floats = [n for n in live if self.is_float(n)]
         integers = [n for n in live if not self.is_float(n)]
         self._watched = {n: self._watched[n] for n in (*floats, *integers[: MOST_WATCHED - 1])}
-        units = dict(zip(watched.threads.tolist(), watched.units.tolist(), strict=True))
-        self._watched[number] = watched, Doubt(watched.place, known, units)
+        self._watched[number] = watched, Doubt(watched.place, known, (watched.threads, watched.units))
         return number
 
     def is_float(self, event: int) -> bool:
@@ -148,7 +147,8 @@ class Doubts:
         doubt = self._of(event)[1]
         if doubt.place is None or doubt.place.array.region is not region:
             return np.zeros(len(threads), bool)
-        same = [doubt.units.get(t) == u for t, u in zip(threads.tolist(), units.tolist(), strict=True)]
+        read = dict(zip(*(one.tolist() for one in doubt.read), strict=True))
+        same = [read.get(t) == u for t, u in zip(threads.tolist(), units.tolist(), strict=True)]
         return np.array(same, bool)
 
     def changed(self, wave, region, units, entries, stamps, way: tuple, unordered):
@@ -225,5 +225,5 @@ class Doubts:
 
     def _of(self, event: int) -> tuple[Watched | None, Doubt]:
         if event < WATCH:
-            return self._watched.get(event, (None, Doubt(None, {}, {})))
+            return self._watched.get(event, (None, Doubt(None, {})))
         return None, self._known[-event - 1]

@@ -89,7 +89,7 @@ class Handovers:
         self._pending.append(pending)
         lanes_in_doubt, worlds = [], []  # stored at once, for speed: many threads may wait for one lock
         changing = []
-        each_thread = threads.tolist()
+        each_thread, before, after = threads.tolist(), before.tolist(), after.tolist()
         each = zip(units.tolist(), each_thread, rows.tolist(), lanes.tolist(), strict=True)
         for i, (unit, thread, row, lane) in enumerate(each):
             element = self._elements.setdefault((region, unit), Element((region, unit)))
@@ -113,8 +113,9 @@ class Handovers:
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
         if worlds:
             otherwise[:, lanes_in_doubt] = np.array(worlds, otherwise.dtype).T
-        worlds = otherwise.copy()
-        alone = np.setdiff1d(changing, lanes_in_doubt).astype(np.int64)
+        if not changing:
+            return len(self._pending) - 1, otherwise
+        worlds, alone = otherwise.copy(), sorted(set(changing).difference(lanes_in_doubt))
         worlds[:, alone] = others[:, alone]
         for i, numbers in zip(changing, worlds[:, changing].T.tolist(), strict=True):
             pending[each_thread[i]].otherwise = numbers
@@ -166,10 +167,9 @@ class Handovers:
             return
         whose = thread if source == ANYBODY else source
         first, last = published[known], last_of_another(published, until, whose)
-        sure = sight.element.surely_before(sight, whose)
         if all(worlds):
-            clocks = (sight.clock(sure),)
-        elif worlds[LAST] and last.after_all and sure == until:
+            clocks = (sight.clock(sight.element.surely_before(sight, whose)),)
+        elif worlds[LAST] and last.after_all and sight.element.surely_before(sight, whose) == until:
             clocks = *last.clocks, {("element", *sight.element.name): sight.after}
         elif worlds[0] and all(
             p.known > known or p.thread == first.thread for p in published[known + 1 : until]
