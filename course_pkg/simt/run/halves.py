@@ -1,8 +1,9 @@
-"""Halves: both halves of the warps run the same statements, and each waits where only the other can let it go on.
+"""Halves: one half of the warps of each block runs some statements, and then the other half does.
 
-Each half runs in a thread of Python with variables of its own, but only one of them runs at a time: the first half,
-until it waits in a loop in which nothing changes any more. Then the second half runs a statement, the first half tries
-again, and so on. So a half that waits goes on as early as it can.
+A half may wait where only the other one can let it go on. Then each half runs in a thread of Python with variables of
+its own, but only one of them runs at a time: the first half, until it waits in a loop in which nothing changes any more.
+Then the second half runs a statement, the first half tries again, and so on. So a half that waits goes on as early as
+it can.
 """
 
 import threading
@@ -12,7 +13,11 @@ from copy import copy
 
 import numpy as np
 
+from course_pkg.core.access import WARP
+from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.values import Range, Value, Variable
 
 MOST_IN_VAIN = 4  # turns in a row in which both halves only wait
 
@@ -167,3 +172,69 @@ def side_by_side(run, frame, body: list, lanes: list, execute: Callable) -> list
             frame.result = result if first else merge(run, half.lanes, result, frame.result)
             frame.result_mask = known if first else frame.result_mask.union(known)
     return [(half.lanes, half.reached, half.state["variables"]) for half in pair.halves]
+
+
+def one_after_another(run, frame, body: list, mask: Mask, execute: Callable, assign: Callable) -> Mask:
+    """Run statements by the warps that are first, then by the others; return the lanes that reach their end.
+
+    ``execute`` runs statements, and ``assign`` gives a variable a new value in some lanes.
+    """
+    order, run.order = run.order, None
+    lanes = [some for some in mask.split(run.wave.thread_in_block // WARP % 2 == order.parity) if some]
+    try:
+        if order.takes_turns and len(lanes) > 1:
+            ends = side_by_side(run, frame, body, lanes, execute)
+        else:
+            ends = [_alone(run, frame, body, some, execute) for some in lanes]
+    finally:
+        run.order = order
+    _put_together(run, frame, mask, ends, assign)
+    done = run.wave.nobody
+    for _, reached, _ in ends:
+        done = done.union(reached)
+    return mask if done.threads == mask.threads else done
+
+
+def _alone(run, frame, body: list, lanes: Mask, execute: Callable) -> tuple:
+    """Run statements by one half of the warps; return its lanes, those that reach the end, and the variables."""
+    entry, before = frame.entry, frame.variables
+    frame.entry, frame.variables = lanes, dict(before)
+    try:
+        run.ledger.new_block()
+        reached = execute(run, frame, body, lanes)
+        run.ledger.flush()
+        run.kill("global", "shared")
+        return lanes, reached, frame.variables
+    finally:
+        frame.entry, frame.variables = entry, before
+
+
+def _put_together(run, frame, mask: Mask, ends: list, assign: Callable) -> None:
+    """Give the variables the values that they have in each half of the warps.
+
+    A name may stand for another array afterwards, such as after ``old, new = new, old``. While the other half of the
+    warps had not run yet, it stood for two arrays; then it stands for one again.
+    """
+    before = frame.variables
+    for name in {name: None for _, _, variables in ends for name in variables}:
+        found = [(lanes, variables[name]) for lanes, _, variables in ends if name in variables]
+        if name in before and all(variable is before[name] for _, variable in found):
+            continue
+        if len(found) == len(ends) and all(variable.mask is None for _, variable in found):
+            value = found[0][1].value
+            for lanes, variable in found[1:]:
+                value = _of_both(run, lanes, variable.value, value)
+            found = [(mask, Variable(value, None))]
+        for lanes, variable in found:
+            known = lanes if variable.mask is None else lanes.narrow(variable.mask.full)
+            if known:
+                assign(run, frame, name, variable.value, known)
+
+
+def _of_both(run, lanes: Mask, new, old):
+    """Return ``new`` in some lanes and ``old`` in the others; functions and types are the same in both halves."""
+    if isinstance(new, Range) and isinstance(old, Range):
+        names = "start", "stop", "step"
+        return Range(*(merge(run, lanes, getattr(new, name), getattr(old, name)) for name in names))
+    alike = type(new) is type(old) and not isinstance(new, (Value, Array, tuple))
+    return old if alike else merge(run, lanes, new, old)
