@@ -1,9 +1,9 @@
 """Halves: one half of the warps of each block runs some statements, and then the other half does.
 
-A half may wait where only the other one can let it go on. Then each half runs in a thread of Python with names of
-its own, but only one of them runs at a time: the first half, until it waits in a loop in which nothing changes any more.
-Then the second half runs a statement, the first half tries again, and so on. So a half that waits goes on as early as
-it can.
+A half may wait where only the other one can let it go on. Then each half runs in a thread of Python with variables of
+its own, but only one of them runs at a time. The first half begins. Where it waits in a loop in which nothing changes
+any more, the second half runs a statement; then the first half tries again, and so on. So a half that waits goes on as
+early as it can.
 """
 
 import threading
