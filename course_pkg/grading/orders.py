@@ -1,7 +1,6 @@
 """Repeat a test with the warps of each block in other orders: a result that depends on the order is wrong."""
 
 import functools
-from contextlib import suppress
 
 from course_pkg.grading.explain import Failed
 
@@ -12,7 +11,8 @@ def in_each_order(run):
     """Return a function that runs a test in lock step, then with other warps first, and returns the first result.
 
     Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail in one
-    of these orders. It must make its arrays itself, and launch its kernel by a plain launch or by ``simt.profile``.
+    of these orders, or if the kernel does not end in it. It must make its arrays itself, and launch its kernel by a
+    plain launch or by ``simt.profile``.
 
     Examples
     --------
@@ -38,8 +38,13 @@ def in_each_order(run):
         found = run(*args, **kwargs)
         for parity, which in ORDERS.items():
             try:
-                with suppress(simt.NoOrder), simt.warps_first(parity):
+                with simt.warps_first(parity):
                     run(*args, **kwargs)
+            except simt.NoOrder as error:
+                why = f"This happens if the warps with {which} numbers are first."
+                raise Failed(
+                    f"{error} {why}", "", "In some order of the warps, the kernel does not end."
+                ) from None
             except Failed as error:
                 why = (
                     f"This happens if the warps with {which} numbers are first: threads use what other threads have "

@@ -12,6 +12,7 @@ import idioms_queues
 import idioms_shared as shared
 import idioms_shuffles
 import idioms_sorting
+import idioms_swaps
 import idioms_waiting
 import idioms_warp
 import numpy as np
@@ -259,6 +260,7 @@ IDIOMS = [
     *idioms_flow.IDIOMS,
     *idioms_published.IDIOMS,
     *idioms_queues.IDIOMS,
+    *idioms_swaps.IDIOMS,
     *idioms_names.IDIOMS,
     *idioms_sorting.IDIOMS,
     *idioms_waiting.IDIOMS,

@@ -14,6 +14,7 @@ import tricks_atomics
 import tricks_flags
 import tricks_names
 import tricks_order
+import tricks_seen
 import tricks_swaps
 import tricks_together
 import tricks_views
@@ -26,7 +27,7 @@ from course_pkg.simt.run.kernel import Kernel
 
 ROOMS = (
     *(tricks_names, tricks_order, tricks_atomics, tricks_alike),
-    *(tricks_flags, tricks_swaps, tricks_together, tricks_views),
+    *(tricks_flags, tricks_swaps, tricks_seen, tricks_together, tricks_views),
 )
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}
 HELPERS = """

@@ -12,6 +12,10 @@ uses a watched value, it is not known yet which number the other thread will put
 only if every other number would have led to the other side of the branch. A test of one bit, or of the sign, does not
 end it: half of all numbers lead to the same side.
 
+A value can also be proved by a compare-and-swap of the element in which it was found: if the swap wins, the element has
+not changed. So a plain store of a value in doubt is reported only when the kernel ends (:mod:`.unproven`). An element
+that is loaded by an index in doubt is in doubt, too.
+
 All of this applies to integers. A floating-point number is data, and no branch ends the doubt about it: whatever a
 thread does because of such a number is in doubt, too (:mod:`course_pkg.simt.run.sway`).
 """
@@ -22,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from course_pkg.simt.memory.order import SITES
+from course_pkg.simt.memory.unproven import Unproven
 
 WATCH = -(1 << 40)  # numbers below this belong to watched values, which may become doubts
 MOST_WATCHED = 16
@@ -37,10 +42,13 @@ class Doubt:
         The access of the atomic.
     entries : dict of int to int
         For each thread in doubt, the entry of the thread that changed the element.
+    read : tuple of ndarray
+        Threads, and the unit that the atomic of each has read.
     """
 
     place: Any
     entries: dict
+    read: tuple = ()
     lost: tuple = ()  # threads whose updates may be overwritten, unless a branch shows that they came in time
     hazard: Any = None  # what to report if a thread uses a value from a lane that did not take part
 
@@ -79,17 +87,24 @@ class Watched:
 
 
 class Doubts:
-    """The doubts of a launch. Their numbers are negative, unlike those of hand-overs."""
+    """The doubts of a launch. Their numbers are negative, unlike those of hand-overs.
+
+    Attributes
+    ----------
+    unproven : Unproven
+        What threads have stored although it was in doubt.
+    """
 
     def __init__(self):
+        self.unproven = Unproven()
         self._known: list[Doubt] = []
         self._absent: dict[tuple, int] = {}
         self._watched: dict[int, tuple[Watched, Doubt]] = {}
 
-    def add(self, place, threads, entries, lost) -> int:
+    def add(self, place, threads, entries, units, lost) -> int:
         """Keep a doubt about what threads read; return its number. Updates by the ``lost`` ones may be overwritten."""
         entries = dict(zip(threads.tolist(), entries.tolist(), strict=True))
-        self._known.append(Doubt(place, entries, tuple(lost.tolist())))
+        self._known.append(Doubt(place, entries, (threads, units), tuple(lost.tolist())))
         return -len(self._known)
 
     def lost(self):
@@ -120,7 +135,7 @@ class Doubts:
         floats = [n for n in live if self.is_float(n)]
         integers = [n for n in live if not self.is_float(n)]
         self._watched = {n: self._watched[n] for n in (*floats, *integers[: MOST_WATCHED - 1])}
-        self._watched[number] = watched, Doubt(watched.place, known)
+        self._watched[number] = watched, Doubt(watched.place, known, (watched.threads, watched.units))
         return number
 
     def is_float(self, event: int) -> bool:
@@ -128,11 +143,13 @@ class Doubts:
         return event in self._watched and self._watched[event][0].way[2]
 
     def same_place(self, event: int, region, threads, units):
-        """Tell which threads read the given unit in the atomic that a doubt about floats belongs to."""
-        watched = self._watched[event][0]
-        read = dict(zip(watched.threads.tolist(), watched.units.tolist(), strict=True))
+        """Tell which threads read the given unit in the atomic that a doubt belongs to."""
+        doubt = self._of(event)[1]
+        if doubt.place is None or doubt.place.array.region is not region:
+            return np.zeros(len(threads), bool)
+        read = dict(zip(*(one.tolist() for one in doubt.read), strict=True))
         same = [read.get(t) == u for t, u in zip(threads.tolist(), units.tolist(), strict=True)]
-        return np.array(same, bool) & (watched.region is region)
+        return np.array(same, bool)
 
     def changed(self, wave, region, units, entries, stamps, way: tuple, unordered):
         """Note changes of elements by an atomic of kind ``way``; yield ``(place, thread, entry)`` of each race.
@@ -146,7 +163,7 @@ class Doubts:
         """
         by_unit = np.argsort(units, kind="stable")
         inner = units[by_unit]
-        for watched, doubt in self._watched.values():
+        for number, (watched, doubt) in self._watched.items():
             if watched.region is not region or watched.wave is not wave:
                 continue
             alike = watched.way == way and not way[2]
@@ -168,6 +185,7 @@ class Doubts:
                         yield watched.place, thread, entry
                     else:
                         doubt.entries[thread] = entry
+                        self.unproven.change(number, thread, (watched.place, thread, entry))
 
     def dispel(self, event: int, threads) -> None:
         """Forget the doubt of threads that have taken another branch because of the value."""
@@ -186,6 +204,24 @@ class Doubts:
         if watched is not None:
             watched.stored |= np.isin(watched.threads, threads)
         return None
+
+    def put_off(self, event: int, threads, region, units) -> None:
+        """Note that threads store values that may be in doubt: the last of them may still be proved by a swap."""
+        watched, doubt = self._of(event)
+        if watched is None and not doubt.entries:
+            return
+        still = set() if watched is None else set(watched.threads[watched.open].tolist())
+        for thread, unit in zip(threads.tolist(), units.tolist(), strict=True):
+            if thread in doubt.entries:
+                self.unproven.keep(event, region, unit, thread, (doubt.place, thread, doubt.entries[thread]))
+            elif thread in still:
+                self.unproven.keep(event, region, unit, thread, None)
+
+    def prove(self, event: int, threads) -> None:
+        """End the doubt of threads whose swap has won, also about what they have stored already."""
+        self.dispel(event, threads)
+        for thread in threads.tolist():
+            self.unproven.prove(event, thread)
 
     def _of(self, event: int) -> tuple[Watched | None, Doubt]:
         if event < WATCH:

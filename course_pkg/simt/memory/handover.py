@@ -43,8 +43,20 @@ class Handovers:
         return [self._knowledge[k] for k in keys if k in self._knowledge]
 
     def atomics(
-        self, name: str, region, units, threads, before, after, first, otherwise, fences: Fences, rows, lanes
-    ) -> int:
+        self,
+        name: str,
+        region,
+        units,
+        threads,
+        before,
+        after,
+        first,
+        otherwise,
+        others,
+        fences: Fences,
+        rows,
+        lanes,
+    ) -> tuple:
         """Note atomics in the order in which they are done; return the number of this event, for :meth:`learn`.
 
         Parameters
@@ -63,11 +75,22 @@ class Handovers:
             and before the last one by another thread. Three are the values that the element would have without the
             first, without the second, and without the middle one. A lane whose thread knows all publications is left
             unchanged.
+        others : ndarray, shape (WORLDS, lanes)
+            Numbers other than those that the atomics found.
+
+        Returns
+        -------
+        event : int
+        worlds : ndarray, shape (WORLDS, lanes)
+            Like ``otherwise``, with ``others`` for lanes that have changed their element and whose thread knows all
+            publications. They show whether the thread would have noticed an earlier change.
         """
         pending: dict = {}
         self._pending.append(pending)
         lanes_in_doubt, worlds = [], []  # stored at once, for speed: many threads may wait for one lock
-        each = zip(units.tolist(), threads.tolist(), rows.tolist(), lanes.tolist(), strict=True)
+        changing = []
+        each_thread, before, after = threads.tolist(), before.tolist(), after.tolist()
+        each = zip(units.tolist(), each_thread, rows.tolist(), lanes.tolist(), strict=True)
         for i, (unit, thread, row, lane) in enumerate(each):
             element = self._elements.setdefault((region, unit), Element((region, unit)))
             published = element.published
@@ -86,10 +109,17 @@ class Handovers:
                 earlier = after[i] if first[i] else before[i]
                 after_all = element.only_of(thread, known)
                 element.publish(Publication(thread, earlier, flipped, clocks, known, after_all))
-            pending[thread] = Sight(element, known, until, len(published))
+                changing.append(i)
+            pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
         if worlds:
             otherwise[:, lanes_in_doubt] = np.array(worlds, otherwise.dtype).T
-        return len(self._pending) - 1
+        if not changing:
+            return len(self._pending) - 1, otherwise
+        worlds, alone = otherwise.copy(), sorted(set(changing).difference(lanes_in_doubt))
+        worlds[:, alone] = others[:, alone]
+        for i, numbers in zip(changing, worlds[:, changing].T.tolist(), strict=True):
+            pending[each_thread[i]].otherwise = numbers
+        return len(self._pending) - 1, worlds
 
     def learn(self, threads, decided, by, event: int) -> None:
         """Note that threads took another branch because of what atomics found.
@@ -111,13 +141,17 @@ class Handovers:
             for thread, seen in pending.items():
                 of_block.setdefault(thread // per_block, []).append(seen)
         each = zip(threads[some].tolist(), by[some].tolist(), decided[:, some].T.tolist(), strict=True)
+        told = []
         for thread, source, worlds in each:
             if source != ANYBODY:
-                told = [pending[source]] if source in pending else ()
+                sights = [pending[source]] if source in pending else ()
             else:
-                told = [pending[thread]] if thread in pending else of_block.get(thread // per_block, ())
-            for sight in told:
-                self._tell(thread, source, sight, worlds)
+                sights = [pending[thread]] if thread in pending else of_block.get(thread // per_block, ())
+            for sight in sights:
+                sight.decides(worlds)
+                told.append((thread, source, sight, worlds))
+        for one in told:
+            self._tell(*one)
 
     def _tell(self, thread, source, sight, worlds) -> None:
         """Let a thread know the publications that its branch proves.
@@ -125,18 +159,17 @@ class Handovers:
         If the thread would have taken another branch in every world, its branch proves all publications. Otherwise, the
         branch may prove the last publication alone, but only if that publication is the last in every order of the
         threads. This is so if its thread knew all the others. In the same way the branch may prove the first
-        publication alone, if the threads of all the others knew it.
+        publication alone, if the threads of all the others knew it. Nothing is proved of a publication that may have
+        come later, because the element had held the same number before (:meth:`.Element.surely_before`).
         """
         published, until, known = sight.element.published, sight.until, sight.known
         if until <= known:
             return
-        first, last = (
-            published[known],
-            last_of_another(published, until, thread if source == ANYBODY else source),
-        )
+        whose = thread if source == ANYBODY else source
+        first, last = published[known], last_of_another(published, until, whose)
         if all(worlds):
-            clocks = (sight.clock(),)
-        elif worlds[LAST] and last.after_all:
+            clocks = (sight.clock(sight.element.surely_before(sight, whose)),)
+        elif worlds[LAST] and last.after_all and sight.element.surely_before(sight, whose) == until:
             clocks = *last.clocks, {("element", *sight.element.name): sight.after}
         elif worlds[0] and all(
             p.known > known or p.thread == first.thread for p in published[known + 1 : until]

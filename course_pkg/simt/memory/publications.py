@@ -26,6 +26,9 @@ class Publication:
         How many of the element's earlier publications the thread knew.
     after_all : bool
         Whether the thread knew all earlier publications of the element, its own included.
+    noticed : dict
+        Numbers that the atomic might have found instead, and for each of them whether the thread would then have taken
+        another branch.
     """
 
     thread: int
@@ -34,6 +37,12 @@ class Publication:
     clocks: tuple
     known: int
     after_all: bool
+    noticed: dict = field(default_factory=dict)
+
+    def notices(self, number) -> bool:
+        """Tell whether the thread would have taken another branch if its atomic had found this number."""
+        known = self.noticed.get(number)
+        return bool(self.noticed) and all(self.noticed.values()) if known is None else known
 
 
 @dataclass(eq=False)
@@ -65,6 +74,22 @@ class Element:
         """Tell whether all publications from number ``known`` on are by ``thread``."""
         return known >= len(self.published) or (self.run <= known and self.published[-1].thread == thread)
 
+    def surely_before(self, sight: "Sight", thread: int) -> int:
+        """Return how many publications came before a thread's atomic in every order in which it finds what it found.
+
+        The element may have held the same number before an earlier publication. Then the atomic may have come before
+        that publication. It cannot have come there if it changed the element, and the thread of that publication would
+        have noticed this change: so it is with a lock, which one thread takes after the other.
+        """
+        sure = sight.until
+        for at in range(sight.until - 1, sight.known - 1, -1):
+            one = self.published[at]
+            if one.thread == thread:  # a thread's own atomics are in order
+                break
+            if one.before == sight.found and (sight.left == sight.found or not one.notices(sight.left)):
+                sure = at
+        return sure
+
     def clock(self, until: int) -> dict:
         """Return the joined clocks of the first ``until`` publications."""
         done, clock = self.joined
@@ -92,16 +117,32 @@ class Sight:
         Number of publications before the atomic.
     after : int
         Number of publications after the atomic, which may have published something itself.
+    found, left : number
+        What the atomic found, and what it left.
+    otherwise : list
+        Numbers that the atomic might have found instead, one for each world.
     """
 
     element: Element
     known: int
     until: int
     after: int
+    found: Any
+    left: Any
+    otherwise: list = field(default_factory=list)
 
-    def clock(self) -> dict:
-        """Return what the thread knows if it has learnt of all these publications."""
-        return {**self.element.clock(self.until), ("element", *self.element.name): self.after}
+    def clock(self, sure: int) -> dict:
+        """Return what the thread knows if it has learnt of the first ``sure`` publications."""
+        after = self.after if sure == self.until else sure
+        return {**self.element.clock(sure), ("element", *self.element.name): after}
+
+    def decides(self, worlds: list) -> None:
+        """Note in which worlds the thread would have taken another branch."""
+        if self.after > self.until:
+            noticed = self.element.published[self.until].noticed
+            for number, other in zip(self.otherwise, worlds, strict=False):
+                if number != self.found:
+                    noticed[number] = noticed.get(number, False) or other
 
 
 def last_of_another(published: list, until: int, thread: int) -> Publication:

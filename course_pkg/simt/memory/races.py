@@ -29,7 +29,8 @@ class Access:
     verb : str
         ``reads``, ``writes`` or ``updates``.
     operation : str
-        The operation of an update: ``add``, ``exch``, …; operations that commute share one name.
+        The operation of an update: ``add``, ``exch``, …; operations that commute share one name. ``load`` stands for
+        any operation that changes nothing.
     looks : bool
         Whether the kernel uses the old value that an update returns.
     floating : bool
@@ -57,6 +58,9 @@ class Access:
         and swaps may do that: a thread repeats them until no other thread's update has come in between.
         """
         operation, looks, _ = way
+        if "load" in (self.operation, operation):
+            load_looks = self.looks if self.operation == "load" else looks
+            return self.floating and load_looks and not {self.operation, operation} <= {"cas", "load"}
         if self.floating and not self.operation == operation == "cas":
             order_shows = self.looks or looks or self.operation == "exch"
             return order_shows or self.operation != operation
@@ -235,6 +239,8 @@ class Races:
         if way[2]:  # for floats, only successful swaps count: all other updates have been reported as races
             crowds = {("cas",): region.shadow.swappers_of(self.order)}
         for other, crowd in crowds.items():
+            if other[0] == "load":
+                continue
             alike = other[0] == way[0] and way[0] != "exch"
             who = reads if other == way else unchanged if alike else True
             overwrites = other[:2] == ("exch", False) and way[0] not in SWAPS

@@ -10,10 +10,11 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, put_off_doubts, require_no_doubt
 from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
-from course_pkg.simt.run.hindsight import recall, remember, require_no_doubt
+from course_pkg.simt.run.hindsight import recall, remember
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.needed import no_elements, no_index, require_numbers
 from course_pkg.simt.run.sketch import note_store
@@ -69,8 +70,11 @@ def _is_text(node) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
-    """Return the element that an index names in each lane; report an index outside the array's shape."""
+def locate(run, frame, node, array: Array, index, mask: Mask, *, doubtful=False) -> Place:
+    """Return the element that an index names in each lane; report an index outside the array's shape.
+
+    An index in doubt is reported, too, unless ``doubtful`` says that the caller follows what it finds there.
+    """
     indices = index if isinstance(index, tuple) else (index,)
     where = SourceLine(frame.program.name, node.lineno)
     if len(indices) != array.ndim:  # slices are handled by views, not here
@@ -80,7 +84,7 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
             f"{array.name} has {array.ndim} dimension{'s' * (array.ndim > 1)} "
             f"and gets {len(indices)} ind{'ices' if len(indices) > 1 else 'ex'}.",
         )
-    inside, terms, keys, constant = mask, [], [], True
+    inside, terms, keys, constant, followed = mask, [], [], True, ()
     for d, part in enumerate(indices):
         if not isinstance(part, Value) or not isinstance(part.type, types.Integer):
             require_numbers(frame, (_written(node, d), part))
@@ -88,7 +92,10 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
         run.ledger.demand(part, inside)
         if run.dry:
             continue
-        require_no_doubt(run, part, inside)
+        if part.otherwise:
+            allowed = integers_in_doubt(run, part) if doubtful else ()
+            require_no_doubt(run, part, inside, allowed=allowed)
+            followed = (*followed, part) if allowed else followed
         inside, data = _within(run, array, indices, d, inside, where, _is_meant(node, d))
         stride = array.strides[d]
         terms.append(data if type(stride) is int and stride == 1 else data * stride)
@@ -103,7 +110,8 @@ def locate(run, frame, node, array: Array, index, mask: Mask) -> Place:
     offset = _plus(sum(terms[1:], start=first), array.offset)
     key = run.numbering.of("element", array.key, *keys)
     at = _plus(offset, owner(run, array))
-    return Place(array, offset, at, key, inside, array.outer + indices, where, inside is not mask)
+    outer = array.outer + indices
+    return Place(array, offset, at, key, inside, outer, where, inside is not mask, followed)
 
 
 def _plus(data: np.ndarray, more):
@@ -176,7 +184,7 @@ def element(run, frame, node, array: Array, index, mask: Mask):
                 f"Numba compiles no {ast.unparse(node)} for a GPU: write {written}.",
             )
         return view(run, frame, node, array, index, mask)
-    place = locate(run, frame, node, array, index, mask)
+    place = locate(run, frame, node, array, index, mask, doubtful=not is_record(array))
     if is_record(array):
         return replace(array, shape=(), strides=(), offset=place.offset, key=place.key, outer=place.indices)
     return load_place(run, frame, place, mask)
@@ -207,6 +215,7 @@ def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
     if run.races is not None:
         unwritten = run.log.access(run, place, "load", VERBS["load"], place.inside, later=True)
         recall(place, value)
+        in_doubt_like(run, value, place.doubtful)
     return run.ledger.load(place, value, unwritten)
 
 
@@ -263,7 +272,8 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
         if run.races is not None:
             value = swayed(run, value)
             run.log.access(run, place, "store", VERBS["store"], inside, stored=value)
-            require_no_doubt(run, value, inside, place)
+            if value.otherwise or run.races.doubts.unproven.kept:
+                put_off_doubts(run, place, value)
             remember(run, place, value)
         if value.product is None or array.dtype.itemsize > 4:
             run.ledger.signed(value, place.where, inside)

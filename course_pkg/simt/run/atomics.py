@@ -7,15 +7,16 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import unused_calls
 from course_pkg.simt.memory.doubts import Watched
 from course_pkg.simt.memory.fences import Fences
-from course_pkg.simt.memory.handover import WORLDS
+from course_pkg.simt.memory.handover import BITS, WORLDS
 from course_pkg.simt.memory.order import SITES
 from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS, locate
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
 from course_pkg.simt.run.elements import note_change
 from course_pkg.simt.run.expressions import cast
-from course_pkg.simt.run.hindsight import Strand, memory_name, require_no_doubt
+from course_pkg.simt.run.hindsight import Strand, memory_name
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.values import Value, undefined
@@ -23,6 +24,7 @@ from course_pkg.simt.run.values import Value, undefined
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
 AT_ONCE = 1024  # number of compare-and-swaps of one element that are processed at once
+NEUTRAL = {"add": 0, "sub": 0, "or_": 0, "xor": 0, "and_": -1}  # operands that change nothing
 UNSIGNED = ("uint32", "uint64")
 INTEGERS = ("int32", "int64", *UNSIGNED)
 NUMBERS = ("float32", "float64", *INTEGERS)
@@ -55,7 +57,8 @@ def atomic(run, frame, node, name, arguments, mask):
             f"Numba's cuda.atomic.{name} takes arrays of "
             f"{', '.join(TYPES[name])}, and {array.name} holds {array.dtype.name}.",
         )
-    place = locate(run, frame, node, array, index, mask)
+    looks, swaps = node not in unused_calls(frame.program.tree), name in SWAPS[1:]
+    place = locate(run, frame, node, array, index, mask, doubtful=looks and swaps)
     if not all(isinstance(v, Value) for v in values):
         raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
     if any(isinstance(v.type, types.Complex) for v in values):
@@ -64,25 +67,40 @@ def atomic(run, frame, node, name, arguments, mask):
             node.lineno,
             f"cuda.atomic.{name} takes no complex number: write .real or .imag.",
         )
-    for v in (swayed(run, one) for one in values):
-        require_no_doubt(run, v, place.inside, place if name == "cas" else None)
+    given = [swayed(run, v) for v in values]
+    for v in given:
+        integers = integers_in_doubt(run, v) if swaps else ()  # a swap that fails stores nothing
+        require_no_doubt(run, v, place.inside, place if swaps else None, allowed=integers)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
         note_store(run, array)
         return run.blank(array.type)
     run.ledger.flush()
-    operation, looks = COMMUTING.get(name, name), node not in unused_calls(frame.program.tree)
+    operation = "load" if _only_loads(name, values) else COMMUTING.get(name, name)
     if place.inside:
         run.ledger.atomic(place, name)
         if run.races is not None:
             replaces = operands[0] if operation == "exch" and not looks else None
             run.log.access(run, place, "atomic", VERBS["atomic"], place.inside, operation, looks, replaces)
     old = _update(run, name, place, operands, place.inside)
+    if swaps and run.races is not None:
+        won = place.inside.narrow((old == operands[0]) & (operands[0] != operands[1]))
+        proved_by_swap(run, place, given[0], won)
+        floats = [e for e in given[1].otherwise or () if e not in integers_in_doubt(run, given[1])]
+        require_no_doubt(run, given[1], won, allowed=floats)
     run.kill(array.space)
     value = run.fresh(old, array.type, values, mask)
     if run.races is not None and place.inside and isinstance(array.type, types.Integer):
         value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating), operands[0])
+        in_doubt_like(run, value, place.doubtful)
     return value
+
+
+def _only_loads(name, values) -> bool:
+    """Tell whether an atomic leaves every element as it is, in any launch: it adds 0, or swaps like by like."""
+    if name in SWAPS[1:]:
+        return values[0].key == values[1].key
+    return name in NEUTRAL and values[0].constant and values[0].number == NEUTRAL[name]
 
 
 def _otherwise(run, place, old, way, operand):
@@ -96,14 +114,23 @@ def _otherwise(run, place, old, way, operand):
     row, lane = (one[order] for one in np.nonzero(wave.spread(lanes)))
     threads, units = wave.thread_numbers[row, lane], array.units(at)
     held = array.region.held.setdefault(memory_name(array), array.flat.copy())
-    might, events = np.repeat(held[at][None], WORLDS, axis=0), set()
+    might, strands = np.repeat(held[at][None], WORLDS, axis=0), {}
+    by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
     changed = found != left
+
+    def strand(values):
+        data = np.repeat(old[None], WORLDS, axis=0)
+        data[:, *there] = values
+        return Strand(data, by, looks=not changed.any())
+
     first = changed & (found == undefined(array.dtype))  # the first value written to an element is not a flag
     held[at[changed]] = np.where(first, left, found)[changed]
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)
-        every = units, threads, found, left, first, might, fences, row, lane
-        events.add(run.races.handovers.atomics(way[0], array.region, *every))
+        others = np.repeat(left[None], WORLDS, axis=0) if way[0] in BITS else _others(found)
+        every = units, threads, found, left, first, might, others, fences, row, lane
+        event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
+        strands[event] = strand(worlds)
     stamps = run.clock.stamps()[row, lane]
     if array.floating:
         site = run.races.site(Access(*place.where, VERBS["atomic"], *way))
@@ -115,15 +142,9 @@ def _otherwise(run, place, old, way, operand):
     if way[1]:
         doubt, whom, over = run.races.fetched(array.region, units, threads, stamps, way, ~changed, reads)
         if doubt.any() and not array.floating:
-            events.add(run.races.doubts.add(place, threads[doubt], whom[doubt], threads[over]))
-    by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
-
-    def strand(values):
-        data = np.repeat(old[None], WORLDS, axis=0)
-        data[:, *there] = values
-        return Strand(data, by, looks=not changed.any())
-
-    strands = dict.fromkeys(events, strand(might)) if events else {}
+            strands[run.races.doubts.add(place, threads[doubt], whom[doubt], units[doubt], threads[over])] = (
+                strand(might)
+            )
     if watched:
         unused = changed & (way[0] != "exch") | doubt
         stored = np.zeros(len(units), bool)
@@ -147,10 +168,9 @@ def _only_reads(operation, operand, changed):
         return np.zeros(len(changed), bool)
     if operation in ("max", "min", "nanmax", "nanmin"):
         return ~changed
-    neutral = {"add": 0, "or_": 0, "xor": 0, "and_": -1}
-    if operation not in neutral:
+    if operation not in NEUTRAL:
         return np.zeros(len(changed), bool)
-    return operand == np.array(neutral[operation]).astype(operand.dtype)
+    return operand == np.array(NEUTRAL[operation]).astype(operand.dtype)
 
 
 def _tell_changes(run, place, changed, units, threads, stamps, way) -> None:

@@ -32,6 +32,7 @@ class Place:
     indices: tuple
     where: SourceLine
     astray: bool = False  # whether an active lane has an index outside the array
+    doubtful: tuple = ()  # indices in doubt, if what they find may be in doubt as well
 
 
 def read(array: Array, place: Place) -> np.ndarray:

@@ -66,13 +66,17 @@ class Watch:
         Endless
             If the loop never ends.
         """
+        waited = False
         if self._lanes is None or lanes.threads != self._lanes.threads:
             self._restart(lanes)
         elif self._before is not None and self._unchanged():
-            raise self._stopped("a trip changes nothing that decides about the next one")
+            half = self._run.half
+            waited = half is not None and half.waits(self)
+            if not waited:
+                raise self._stopped("a trip changes nothing that decides about the next one")
         self.end()
         self._trips += 1
-        if self._trips % WATCHED == 0 or self._work(self._looked) > UNWATCHED:
+        if waited or self._trips % WATCHED == 0 or self._work(self._looked) > UNWATCHED:
             self._look()
 
     def _work(self, since: int) -> float:
@@ -90,6 +94,12 @@ class Watch:
         elif self._work(self._since) > TOLERATED and self._trips > FEWEST:
             raise self._stopped("its trips bring it no closer to its end")
         self._distances = now
+
+    def leave(self) -> None:
+        """Note that all lanes have left the loop."""
+        self.end()
+        if self._run.half is not None:
+            self._run.half.leaves(self)
 
     def end(self) -> None:
         """Note that the watched trip has ended."""

@@ -187,34 +187,6 @@ def may_be_a_branch(trips: Value) -> bool:
     return max(int(data.max()) for data in (trips.data, *(s.data for s in strands)) if data.size) <= 1
 
 
-def require_no_doubt(run, value: Value, lanes, place=None) -> None:
-    """Report lanes that store a value in doubt, or use it as an index or as a number of trips.
-
-    A value is in doubt if an atomic found it while other threads changed it, and no branch has tested it since.
-    ``place`` is the element where the value is stored; without it, no use of the value is allowed. Two stores are
-    allowed: in local memory, and of a float in the same element in which an atomic has found it.
-    """
-    if run.dry or not value.otherwise or run.races is None:
-        return
-    for event in (e for e in value.otherwise if e < 0):
-        chosen = run.wave.spread(lanes.full)
-        if hazard := run.races.doubts.hazard_of(event):
-            if place is None or place.array.space != "local":
-                _report_if_used(run, value, event, chosen, hazard)
-            continue
-        by = run.wave.spread(value.otherwise[event].by)[chosen]
-        threads = np.where(by == ANYBODY, run.wave.thread_numbers[chosen], by)
-        if place is not None and run.races.doubts.is_float(event):
-            if place.array.space == "local":
-                continue  # no other thread sees it, and it is followed further when it is loaded
-            units = place.array.units(run.wave.spread(place.at)[chosen])
-            other = ~run.races.doubts.same_place(event, place.array.region, threads, units)
-            threads = threads[other]
-        found = run.races.doubts.of(event, threads)
-        if found is not None:
-            run.log.fetched(run, *found)
-
-
 def from_nobody(value: Value, moved, event: int, lanes) -> None:
     """Follow a shuffled value in the lanes whose source lane took no part. There, the value could be any number."""
     kind = moved.dtype.kind
@@ -229,15 +201,6 @@ def from_nobody(value: Value, moved, event: int, lanes) -> None:
     value.otherwise = {**known, event: Strand(worlds, np.array(ANYBODY).reshape((1,) * 6))}
 
 
-def _report_if_used(run, value: Value, event: int, chosen, hazard) -> None:
-    """Report a hazard if the stored value depends on what a lane that took no part would have supplied."""
-    now = run.wave.spread(value.data)[chosen]
-    for world in value.otherwise[event].data:
-        if not np.array_equal(run.wave.spread(world)[chosen], now, equal_nan=now.dtype.kind in "fc"):
-            run.log.add(hazard)
-            return
-
-
 def remember(run, place, value: Value) -> None:
     """Store the worlds of a value when the value is stored in memory."""
     array, region = place.array, place.array.region
@@ -248,7 +211,7 @@ def remember(run, place, value: Value) -> None:
             value.otherwise = left
     if array.space not in FOLLOWED or not (value.otherwise or region.otherwise):
         return
-    kept = region.otherwise.setdefault(memory_name(array), {})
+    kept = region.otherwise.setdefault(_whatever_type(array), {})
     for event in value.otherwise or ():
         if event not in kept:
             worlds = np.repeat(array.flat[None], WORLDS, axis=0)
@@ -261,7 +224,7 @@ def remember(run, place, value: Value) -> None:
     plain = Strand(value.data[None].repeat(WORLDS, axis=0), np.array(ANYBODY))
     for event, strand in kept.items():
         new = (value.otherwise or {}).get(event, plain)
-        for world, one in zip(strand.data, new.data, strict=True):
+        for world, one in zip(strand.data.view(array.dtype), new.data, strict=True):
             world[at] = np.broadcast_to(one, shape)[lanes]
         strand.by[at] = np.broadcast_to(new.by, shape)[lanes]
 
@@ -269,12 +232,12 @@ def remember(run, place, value: Value) -> None:
 def recall(place, value: Value) -> None:
     """Load the worlds of a value when the value is loaded from memory."""
     kept = place.array.region.otherwise
-    kept = kept.get(memory_name(place.array)) if kept else None
+    kept = kept.get(_whatever_type(place.array)) if kept else None
     if kept:
         value.otherwise = {
             event: replace(
                 strand,
-                data=strand.data.take(place.at, axis=1, mode="clip"),
+                data=strand.data.view(place.array.dtype).take(place.at, axis=1, mode="clip"),
                 by=strand.by.take(place.at, mode="clip"),
             )
             for event, strand in kept.items()
@@ -284,3 +247,9 @@ def recall(place, value: Value) -> None:
 def memory_name(array) -> tuple:
     """Return a name for an array's memory: its address and the type of its elements."""
     return array.flat.__array_interface__["data"][0], str(array.dtype)
+
+
+def _whatever_type(array) -> tuple:
+    """Return a name for an array's memory that is the same for floats and for the integers that are their bits."""
+    address, _ = memory_name(array)
+    return address, array.dtype.itemsize

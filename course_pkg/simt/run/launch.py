@@ -83,7 +83,8 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
 
     def once(order: Order, counted: bool) -> State:
         looks = check and order.parity is None
-        return _run_launch(launch, arguments, counters if counted else None, looks, steps, order)
+        most = None if steps is None else steps * order.times(int(np.prod(launch.grid)))
+        return _run_launch(launch, arguments, counters if counted else None, looks, most, order)
 
     return in_order(
         once, launch.kernel, [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)]
@@ -111,7 +112,7 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
             state.counters = Uncounted()  # the ledger must note which values are used
         state.regions = tuple({id(region): region for region in memory.regions.values()}.values())
         try:
-            for wave in waves(grid, block, WAVE_THREADS):
+            for wave in waves(grid, block, 1 if order.by_block else WAVE_THREADS):
                 run = Run(wave, state)
                 _run(run, program, arguments, memory)
                 if counters is not None:
@@ -137,7 +138,7 @@ def _run(run, program, arguments, memory) -> None:
     execute(run, frame, program.tree.body, run.wave.everyone)
     run.ledger.finish()
     if run.races is not None:
-        for found in run.races.doubts.lost():
+        for found in (*run.races.doubts.lost(), *run.races.doubts.unproven.races()):
             run.log.fetched(run, *found)
 
 

@@ -14,9 +14,10 @@ from course_pkg.simt.front.typing import INT64, dtype_of
 from course_pkg.simt.run.access import place_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.endless import Watch, leaves
 from course_pkg.simt.run.expressions import condition
-from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch, require_no_doubt
+from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch
 from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
 from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
@@ -56,7 +57,7 @@ def _while(run, frame, node, mask):
             stay, leave = current.split(test.data)
             left = left.union(leave)
             current = _one_pass(run, frame, loop, node, stay, written_out) if stay else stay
-    watch.end()
+    watch.leave()
     after = _end_loop(run, frame, node, mask, loop, left, returned, written_out)
     return after.minus(run.turns[node]) if run.turns.get(node) else after
 

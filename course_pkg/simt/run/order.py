@@ -11,15 +11,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
-from course_pkg.simt.run.lanes import Mask
 
 _PARITY: ContextVar[int | None] = ContextVar("parity", default=None)
 
 
 class NoOrder(SimtError):
-    """A kernel cannot run in the order that :func:`warps_first` asks for; that does not make it wrong.
+    """A kernel does not end in the order that :func:`warps_first` asks for: threads wait for ever.
 
     Examples
     --------
@@ -39,10 +37,21 @@ class Order:
         then ``meeting`` is recorded.
     meeting : set of ast.stmt
         The statements in which threads came to a barrier.
+    takes_turns : bool
+        Whether warps that wait for the others let them go on, and try again after each of their statements.
+    by_block : bool
+        Whether the blocks run one after another, so that none holds a lock for which another one waits.
     """
 
     parity: int | None = None
     meeting: set = field(default_factory=set)
+    takes_turns: bool = False
+    by_block: bool = False
+
+    def times(self, blocks: int) -> int:
+        """Return how many statements a launch may run in this order for each statement of its budget."""
+        once = 1 if self.parity is None else 8 if self.takes_turns else 2
+        return once * blocks if self.by_block else once
 
     def behind(self, body: list, at: int) -> int:
         """Return the end of the statements from ``at`` on in which threads come to no barrier."""
@@ -55,8 +64,8 @@ class Order:
 def warps_first(parity: int) -> Iterator[None]:
     """Let launches in a ``with`` block run warps one after another between barriers, and look for no races.
 
-    A kernel in which threads wait for another warp of their block without a barrier cannot end in such an order. It
-    raises :class:`NoOrder`, as does a kernel in which a name would stand for two arrays.
+    Warps that wait in a loop for others of their block let these go on, and continue as soon as they can. Then nothing
+    is counted. A kernel that cannot end in such an order raises :class:`NoOrder`.
 
     Parameters
     ----------
@@ -101,35 +110,22 @@ def in_order(run_once: Callable, kernel, arrays: list):
     parity = _PARITY.get()
     if parity is None:
         return run_once(Order(None, kernel.meeting), True)
+    before = [a.copy() for a in arrays]
     if not kernel.sketches:  # this is its first launch
-        before = [a.copy() for a in arrays]
         run_once(Order(None, kernel.meeting), False)
         _put(arrays, before)
-    try:
-        return run_once(Order(parity, kernel.meeting), True)
-    except SimtError as error:
-        if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
-            raise
-        raise NoOrder(str(error)) from None
+    for way in ((False, False), (True, False), (True, True)):
+        try:
+            return run_once(Order(parity, kernel.meeting, *way), not any(way))
+        except SimtError as error:
+            if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
+                raise
+            found = error
+        _put(arrays, before)
+    raise NoOrder(str(found))
 
 
 def _put(arrays: list, contents: list) -> None:
     for array, content in zip(arrays, contents, strict=True):
         if array.flags.writeable:
             array[...] = content
-
-
-def one_after_another(run, frame, body: list, mask: Mask, execute: Callable) -> Mask:
-    """Run statements by the warps that are first, then by the others; return the lanes that reach their end."""
-    order, run.order = run.order, None
-    done = run.wave.nobody
-    try:
-        for lanes in mask.split(run.wave.thread_in_block // WARP % 2 == order.parity):
-            if lanes:
-                run.ledger.new_block()
-                done = done.union(execute(run, frame, body, lanes))
-                run.ledger.flush()
-                run.kill("global", "shared")
-    finally:
-        run.order = order
-    return mask if done.threads == mask.threads else done

@@ -94,6 +94,7 @@ class Run:
         self.turns: dict = {}  # {loop whose threads take turns: lanes that have to wait}: see run/turns.py
         self.spins: dict = {}  # what run/turns.py has found out about statements
         self.order = launch.order  # see run/order.py; None while warps run in lock step
+        self.half = None  # see run/halves.py; None while all warps run together
         self.watching: list = []  # for each watched loop, the regions that changed in this trip
 
     # values
@@ -138,6 +139,8 @@ class Run:
         """Count a statement against the launch's budget."""
         launch = self.launch
         self.patience -= 1
+        if self.half is not None:
+            self.half.stepped()
         if launch.steps is not None:
             launch.steps -= 1
         if self.patience < 0 or (launch.steps is not None and launch.steps < 0):

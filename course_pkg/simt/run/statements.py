@@ -13,12 +13,12 @@ from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access, iteration, turns
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, condition, evaluate
+from course_pkg.simt.run.halves import one_after_another
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.leaving import leaving
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.needed import require_numbers
-from course_pkg.simt.run.order import one_after_another
 from course_pkg.simt.run.sketch import any_of, sketch_if, widen
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.sway import leave, scope, swayed
@@ -47,7 +47,8 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             continue
         order = run.order
         if order is not None and order.parity is not None and (end := order.behind(body, at)) > at:
-            behind, mask = end, one_after_another(run, frame, body[at:end], mask, execute)
+            behind = end
+            mask = one_after_another(run, frame, body[at:end], mask, execute, assign_name)
             continue
         barriers = run.clock.barriers
         run.step()

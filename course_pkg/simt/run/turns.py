@@ -113,6 +113,8 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
         while turn.meets and came and waiting:  # all that need no help pass before any of them goes on
             came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
             here = here.union(came)
+        if _comes_too_early(run, turn, here, waiting):
+            continue
         if not here:  # the waiting threads can be released only by each other
             here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
         waited += int(waiting.full.sum()) if run.races is not None else 0
@@ -130,7 +132,18 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
         done = done.union(execute(run, frame, rest, going))
         run.ledger.flush()
         run.kill("global", "shared")
+    if run.half is not None:
+        run.half.leaves(turn)
     return done
+
+
+def _comes_too_early(run, turn: Turn, here: Mask, waiting: Mask) -> bool:
+    """Let the other half of the warps go on if lanes would meet others of their warp that still wait for that half."""
+    if run.half is None or not (turn.meets and here and waiting):
+        return False
+    held = run.wave.by_warp(waiting.full, False).any(axis=1)
+    alone = run.wave.by_warp(here.full, False).any(axis=1) & ~held
+    return not alone.any() and run.half.waits(turn)
 
 
 def _one_try(run, frame, spin: list, loop, lanes: Mask, execute) -> tuple[Mask, Mask]:

@@ -13,8 +13,9 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.expressions import cast, evaluate, handles
-from course_pkg.simt.run.hindsight import follow, require_no_doubt
+from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.values import Value
 
 

@@ -1,0 +1,98 @@
+"""Uses of values in doubt: which of them are races, and what ends a doubt (:mod:`course_pkg.simt.memory.doubts`)."""
+
+import numpy as np
+
+from course_pkg.simt.memory.doubts import WATCH
+from course_pkg.simt.memory.handover import ANYBODY, WORLDS
+from course_pkg.simt.run.hindsight import Strand
+from course_pkg.simt.run.values import Value
+
+
+def integers_in_doubt(run, value: Value) -> list:
+    """Return the doubts about integers that a value depends on."""
+    doubts = run.races.doubts if run.races is not None else None
+    some = (e for e in value.otherwise or () if e < 0) if doubts is not None else ()
+    return [e for e in some if doubts.hazard_of(e) is None and not doubts.is_float(e)]
+
+
+def require_no_doubt(run, value: Value, lanes, place=None, *, later=(), allowed=()) -> None:
+    """Report lanes that store a value in doubt, or use it as an index or as a number of trips.
+
+    A value is in doubt if an atomic found it while other threads changed it, and no branch has tested it since.
+    ``place`` is the element where the value is stored; without it, no use of the value is allowed. Two stores are
+    allowed: in local memory, and of a float in the same element in which an atomic has found it. The doubts ``later``
+    are reported when the kernel ends, unless a swap proves the value before. The doubts ``allowed`` do not count here.
+    """
+    if run.dry or not value.otherwise or run.races is None:
+        return
+    for event in (e for e in value.otherwise if e < 0 and e not in allowed):
+        chosen = run.wave.spread(lanes.full)
+        if hazard := run.races.doubts.hazard_of(event):
+            if place is None or place.array.space != "local":
+                _report_if_used(run, value, event, chosen, hazard)
+            continue
+        threads = _whose(run, value.otherwise[event], chosen)
+        if event in later:
+            if place.array.space != "local":
+                units = place.array.units(run.wave.spread(place.at)[chosen])
+                run.races.doubts.put_off(event, threads, place.array.region, units)
+            continue
+        if place is not None and run.races.doubts.is_float(event):
+            if place.array.space == "local":
+                continue  # no other thread sees it, and it is followed further when it is loaded
+            units = place.array.units(run.wave.spread(place.at)[chosen])
+            other = ~run.races.doubts.same_place(event, place.array.region, threads, units)
+            threads = threads[other]
+        found = run.races.doubts.of(event, threads)
+        if found is not None:
+            run.log.fetched(run, *found)
+
+
+def put_off_doubts(run, place, value: Value) -> None:
+    """Do what :func:`require_no_doubt` does for a plain store, which a swap may still prove or another store undo."""
+    chosen, region = run.wave.spread(place.inside.full), place.array.region
+    units = place.array.units(run.wave.spread(place.at)[chosen])
+    run.races.doubts.unproven.overwrite(region, units, run.wave.thread_numbers[chosen])
+    require_no_doubt(run, value, place.inside, place, later=integers_in_doubt(run, value))
+
+
+def _whose(run, strand: Strand, chosen):
+    """Return for each chosen lane the thread whose atomic a value depends on."""
+    by = run.wave.spread(strand.by)[chosen]
+    return np.where(by == ANYBODY, run.wave.thread_numbers[chosen], by)
+
+
+def proved_by_swap(run, place, expected: Value, won) -> None:
+    """Note that compare-and-swaps have won and changed their elements: each element held the expected value.
+
+    If this value was found in the same element, and if no other value would have won, it is in doubt no longer.
+    """
+    chosen = run.wave.spread(won.full)
+    for event in integers_in_doubt(run, expected) if won else ():
+        strand, now = expected.otherwise[event], run.wave.spread(expected.data)[chosen]
+        threads = _whose(run, strand, chosen)
+        differs = np.stack([run.wave.spread(one)[chosen] for one in strand.data]) != now
+        sure = differs.all(axis=0) if event < WATCH else differs.any(axis=0)
+        units = place.array.units(run.wave.spread(place.at)[chosen])
+        sure &= run.races.doubts.same_place(event, place.array.region, threads, units)
+        run.races.doubts.prove(event, threads[sure])
+
+
+def in_doubt_like(run, value: Value, indices) -> None:
+    """Let a value be in doubt if it was found by an index in doubt."""
+    for index in indices:
+        for event in integers_in_doubt(run, index):
+            one = np.ones_like(value.data)
+            other = ~value.data if value.data.dtype.kind == "b" else value.data + one
+            worlds = np.stack([other, value.data - one, *[other + n * one for n in range(1, WORLDS - 1)]])
+            known = value.otherwise or {}
+            value.otherwise = {**known, event: Strand(worlds, index.otherwise[event].by)}
+
+
+def _report_if_used(run, value: Value, event: int, chosen, hazard) -> None:
+    """Report a hazard if the stored value depends on what a lane that took no part would have supplied."""
+    now = run.wave.spread(value.data)[chosen]
+    for world in value.otherwise[event].data:
+        if not np.array_equal(run.wave.spread(world)[chosen], now, equal_nan=now.dtype.kind in "fc"):
+            run.log.add(hazard)
+            return
