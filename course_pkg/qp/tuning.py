@@ -10,5 +10,6 @@ COLUMNS = (8, 16, 32, 64)  # of Q that a thread of the batched kernel may keep i
 LISTED_TOGETHER = 16  # numbers that a thread of that block loads before it tests one
 PACKED_MULTIPLE = 8  # the size of a dense copy is a multiple of this: its rows begin where a sector does
 ROWS_AHEAD = 8  # rows of a list of which a warp asks for its columns before it uses one
+LISTED_FROM = 8192  # unknowns: a smaller Q is read whole in less time than the host needs to count zeros
 LISTED_AT_MOST = 0.75  # share of a vector that is not 0, up to which the solver multiplies by a list
 MOST_GRADIENT_STEPS = 10_000  # of each problem of a batch

@@ -8,8 +8,9 @@ from course_pkg.core import CourseError
 from course_pkg.core.access import SECTOR_BYTES
 from course_pkg.qp import cost, gpu_numba, reference
 from course_pkg.qp.gpu_numba import listed as listed_room
+from course_pkg.qp.gpu_numba import solver as gpu_solver
 from course_pkg.qp.problem import problem
-from course_pkg.qp.tuning import LISTED_AT_MOST, PACKED_MULTIPLE
+from course_pkg.qp.tuning import LISTED_AT_MOST, LISTED_FROM, PACKED_MULTIPLE
 
 DTYPES = ("float64", "float32")
 N, ACTIVE = 512, 160  # a multiple of 8: nothing is added to the copy
@@ -223,9 +224,16 @@ def test_a_product_by_a_list_reads_whole_rows_and_no_others(launched, active, as
     assert found.by_array["Q"].global_load.sectors_per_request == size
 
 
+def test_a_small_matrix_is_read_whole(launched):
+    p = problem("dense", 80)
+    assert p.n < LISTED_FROM and gpu_numba.pqp(cuda.to_device(p.Q), cuda.to_device(p.h)).converged
+    assert {which for which, each in launched if "Q" in each.by_array} == {"split_product"}
+
+
 @pytest.mark.parametrize(("name", "n"), [("dense", 80), ("deblurring", 6)])
-def test_the_solver_reads_only_rows_of_what_is_not_zero(launched, name, n):
+def test_the_solver_reads_only_rows_of_what_is_not_zero(launched, monkeypatch, name, n):
     """Its products count fewer bytes of Q than whole sweeps would; iterations and answer are the reference's."""
+    monkeypatch.setattr(gpu_solver, "LISTED_FROM", n)
     p = problem(name, n)
     found = gpu_numba.pqp(cuda.to_device(p.Q), cuda.to_device(p.h), rtol=1e-8)
     right = reference.pqp(p.Q, p.h, rtol=1e-8)

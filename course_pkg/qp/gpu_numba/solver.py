@@ -1,7 +1,7 @@
 """The solver that computes Q⁺v and Q⁻v with our kernels: one sweep over Q for both, and no second matrix.
 
-Directions and unknowns are 0 wherever a zero stays a zero. If many entries of v are 0, only the rows of Q of the others
-are read: Q is symmetric, so these are the columns that the product needs.
+Directions and unknowns are 0 wherever a zero stays a zero. If Q is large and many entries of v are 0, only the rows of Q
+of the others are read: Q is symmetric, so these are the columns that the product needs.
 
 The vectors, each 1/n of the size of Q, are whole arrays: CuPy's on a GPU, NumPy's in the interpreter.
 """
@@ -20,7 +20,7 @@ from course_pkg.qp.gpu_numba.listed import split_product_listed
 from course_pkg.qp.gpu_numba.rows import split_product
 from course_pkg.qp.reference import diagonal_shift, starting_guess
 from course_pkg.qp.solver import check_stops, minimise
-from course_pkg.qp.tuning import LISTED_AT_MOST
+from course_pkg.qp.tuning import LISTED_AT_MOST, LISTED_FROM
 
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
 
@@ -84,7 +84,7 @@ def _product(Q, xp):
 
     def product(v):
         out, given = _on_device(xp.empty((2, v.size), v.dtype)), _on_device(xp.ascontiguousarray(v))
-        if int(xp.count_nonzero(v)) <= LISTED_AT_MOST * v.size:
+        if v.size >= LISTED_FROM and int(xp.count_nonzero(v)) <= LISTED_AT_MOST * v.size:
             split_product_listed(Q, given, out, *room)
         else:
             split_product(Q, given, out)
