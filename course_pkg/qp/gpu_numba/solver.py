@@ -1,7 +1,7 @@
 """The solver that computes Q⁺v and Q⁻v with our kernels: one sweep over Q for both, and no second matrix.
 
-Directions and unknowns are 0 wherever a zero stays a zero. If Q is large and many entries of v are 0, only the rows of Q
-of the others are read: Q is symmetric, so these are the columns that the product needs.
+Directions and unknowns are 0 wherever a zero stays a zero. If Q is large and many entries of v are 0, only the rows of
+the others are read: Q is symmetric, so these are the columns that the product needs.
 
 The vectors, each 1/n of the size of Q, are whole arrays: CuPy's on a GPU, NumPy's in the interpreter.
 """
