@@ -1,5 +1,7 @@
 """The demands on a run of `course bench qp`; the measurements here are made up."""
 
+from dataclasses import replace
+
 from course_pkg.bench import Device, Measurement, cpu
 from course_pkg.core import Cost, Library
 from course_pkg.qp import suite, traffic
