@@ -159,8 +159,8 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Three minutes. A common wrong idea: "both matter, so time is the sum". It is the sum only where nothing overlaps; with
-# > enough threads in flight the processor overlaps them. By this formula, the knee lies where the two terms are equal. Clocks of the caches and of
+# > **For the speaker.** Three minutes. A common wrong idea: "both matter, so time is the sum". It is the sum only where nothing overlaps; the
+# > maximum assumes that everything does. By this formula, the knee lies where the two terms are equal. Clocks of the caches and of
 # > the *instructions* that are issued come in lecture 3.
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -681,7 +681,7 @@ def what_memory_reads(on):
         viz.Rung(v, speed[v], {
             "planes read": f"{planes + 2} for {planes}",
             "sent at 512³": f"{times[v, 512]:.2f}×", "sent at 1024³": f"{times[v, 1024]:.2f}×",
-        })
+        }, longest_clock(on.found, f"{laplacian[v].function_name}_1024", on.copy(1024)))
         for v, planes in depth.items()
     ]  # fmt: skip
     return viz.ladder_picture(found, steps=False, ceiling=True, note=f"Memory's speed at 1024³, and its bytes over the grid's. {on.traffic.origin}")

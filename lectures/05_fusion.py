@@ -271,6 +271,7 @@ assert fused.intensity == 7 and fused.halo == 4 * FACE
 # %% slideshow={"slide_type": "skip"}
 allocating = cost.update_p(BOX) + cost.matvec(BOX).allocating(1)
 print(f"reads with write-allocate for s: {allocating.reads_reused // POINTS} m in place of {apart.reads_reused // POINTS} m")
+assert allocating.reads_reused - apart.reads_reused == POINTS
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["predict"]
 # ## The same count, by running it
@@ -388,7 +389,7 @@ bench.Table(witnesses(apart, "map", "stencil"), WHERE)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Write-allocate, answered.** On the H200 memory reads nothing more for these stores, which write whole sectors. On a CPU with
-# write-allocate it would, unless the stores go around the cache.
+# write-allocate it would read one number more per point.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Eight minutes for the counting. The expected wrong answer is 14: boundaries are seen, the missing coefficients are not.

@@ -331,7 +331,7 @@ shown, its_origin = (RECORDED, ORIGIN) if RECORDED else (LIVE.halos, LIVE.origin
 message_picture(shown, its_origin) if shown else Markdown(LIVE.origin)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# $t = \ell + \text{bytes} / B$. A message of $n_{1/2} = \ell B$ bytes takes twice the **[latency](glossary.md#latency)** ℓ; shorter ones cost their latency, whatever they bring.
+# $t = \ell + \text{bytes} / B$. A message of $n_{1/2} = \ell B$ bytes takes twice the **[latency](glossary.md#latency)** ℓ; by this model, a shorter one takes between ℓ and 2 ℓ.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Overlap: start, compute, wait, finish

@@ -13,11 +13,14 @@ OVER_BOUND = {SMALL: 1.15, LARGE: 1.10}  # edge: largest time / bound
 MIXED_FASTER = {
     SMALL: 1.5
 }  # edge: the method in two precisions must be this many times as fast as two kernels
+DEFERRED_S = {"NVIDIA H200": 32}  # device: longest time of deferred x's whole solve on the large grid
 FASTER = 3  # must be at least this many times as fast as SciPy
 # of a call that is timed
 NEVER = 1e-100  # a relative residual that is not met before it ends
 FIELDS = 4  # it works on at least: x, r, p and what p is multiplied to
-TWO_KERNEL, IN_TWO_PRECISIONS = (v.by(Library.NUMBA_CUDA) for v in (VARIANTS["cg_two_kernel"], MIXED))
+TWO_KERNEL, DEFERRED, IN_TWO_PRECISIONS = (
+    v.by(Library.NUMBA_CUDA) for v in (VARIANTS["cg_two_kernel"], VARIANTS["cg_deferred_x"], MIXED)
+)
 COPY = STREAMS["copy"].by(Library.CUPY)
 TRIAD = STREAMS["triad"].by(Library.NUMBA_CPU)
 OURS = [v.by(Library.NUMBA_CPU) for v in METHODS if Library.NUMBA_CPU in v.libraries]
@@ -30,6 +33,7 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         rows = [
             row for edge, iterations in PUBLISHED.items() for row in _solver(measurements, edge, iterations)
         ]
+        rows += _deferred(measurements)
         return rows + [row for edge in PUBLISHED for row in _mixed(measurements, edge)]
     return _against_scipy(measurements)
 
@@ -54,6 +58,24 @@ def _solver(measurements, edge, iterations) -> list[dict]:
         _row(f"{name}: true residual", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL),
         _row(f"{name}: time / bound", f"≤ {OVER_BOUND[edge]:.2f}", f"{over:.3f}", over <= OVER_BOUND[edge]),
     ]
+
+
+def _deferred(measurements) -> list[dict]:
+    """Judge the whole solve on the large grid; its time only on a device for which a time is demanded."""
+    solves = matching(measurements, DEFERRED, shape=[LARGE] * 3, rtol=RTOL)
+    if not solves:
+        return []
+    solve, name, iterations = solves[0], f"{DEFERRED}, {LARGE}³", PUBLISHED[LARGE]
+    found, true = solve.observed["iterations"], solve.observed["true_residual"]
+    rows = [
+        _row(f"{name}: iterations", f"= {iterations}", f"{found}", found == iterations),
+        _row(f"{name}: true residual", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL),
+    ]
+    if solve.device.name in DEFERRED_S:
+        longest = DEFERRED_S[solve.device.name]
+        what = f"{name}: time on {solve.device.name}"
+        rows.append(_row(what, f"≤ {longest} s", f"{solve.median_s:.1f} s", solve.median_s <= longest))
+    return rows
 
 
 def _mixed(measurements, edge) -> list[dict]:

@@ -196,13 +196,22 @@ def test_the_recorded_triads_of_numba_and_c_agree_within_ten_percent():
     assert abs(numba.median_s / c.median_s - 1) < 0.1
 
 
-@pytest.mark.parametrize(("device", "rows"), [("nvidia-h200", 9), ("intel-xeon-processor", 1)])
+@pytest.mark.parametrize(("device", "rows"), [("nvidia-h200", 12), ("intel-xeon-processor", 1)])
 def test_the_recorded_conjugate_gradients_are_what_is_demanded(device, rows):
     from course_pkg.cg.demands import demands
 
     found = demands(recorded("cg", device).measurements)
     assert len(found) == rows
     assert {row["met"] for row in found} == {"yes"}, found
+
+
+@pytest.mark.parametrize(("device", "rows"), [("nvidia-h200", 3), ("nvidia-h100-80gb-hbm3", 2)])
+def test_the_recorded_deferred_x_solves_the_large_grid_as_demanded(device, rows):
+    """The time is demanded of the H200 alone, the iterations and the residual of both."""
+    from course_pkg.cg.demands import DEFERRED, demands
+
+    found = [row for row in demands(recorded("cg", device).measurements) if str(DEFERRED) in row["what"]]
+    assert [row["met"] for row in found] == ["yes"] * rows, found
 
 
 @pytest.mark.parametrize("path", LATENCIES, ids=name_of)

@@ -142,6 +142,21 @@ def test_two_precisions_are_held_against_two_kernels_to_the_same_residual(second
     assert rows[1]["what"] == "cg mixed, Numba CUDA, 250³: faster than cg two kernel, Numba CUDA"
 
 
+@pytest.mark.parametrize(
+    ("device", "seconds", "iterations", "met"),
+    [
+        ("NVIDIA H200", 32.0, 2101, ["yes", "yes", "yes"]),
+        ("NVIDIA H200", 32.1, 2102, ["NO", "yes", "NO"]),
+        ("NVIDIA H200 NVL", 99.0, 2101, ["yes", "yes"]),
+    ],
+)
+def test_a_large_solve_of_deferred_x_is_timed_on_the_device_of_its_demand(device, seconds, iterations, met):
+    found = solved("cg_deferred_x", seconds, 9.9e-7, 1000)
+    observed = {**found.observed, "iterations": iterations}
+    rows = suite.demands([replace(found, device=replace(H200, name=device), observed=observed)])
+    assert [row["met"] for row in rows] == met
+
+
 def test_a_large_solve_in_two_precisions_is_measured_whatever_it_gives():
     rows = suite.demands([solved("cg_two_kernel", 1.0, 9.7e-7, 1000), solved("cg_mixed", 2.0, 9.9e-7, 1000)])
     assert [row["demand"] for row in rows] == ["≤ 1e-06"]
