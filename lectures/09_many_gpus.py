@@ -1002,8 +1002,8 @@ def linked_row(name, on):
         f"a halo of {EDGE}²": format_time(halo),
         f"an iteration, {EDGE}³": format_time(iteration_s(its)),
         "forecast": format_time(on.forecast("two_kernel", CUBE, 2)),
-        "efficiency": f"{on.efficiency('cg_two_kernel', EDGE, 2):.0%}",
-        f"{BIG}³": f"{on.efficiency('cg_deferred_x', BIG, 2):.0%}",
+        f"efficiency, {EDGE}³": f"{on.efficiency('cg_two_kernel', EDGE, 2):.0%}",
+        f"and {BIG}³": f"{on.efficiency('cg_deferred_x', BIG, 2):.0%}",
     }
 
 
