@@ -114,6 +114,8 @@ class Program:
         Number of iterations of the method in one trip through the loop.
     widths : dict of str to int
         Bytes of one element of a field; a field without a width has the dtype that the caller asks for.
+    family : dict of str to str
+        For fields that several iterations use in turn, the field that they stand for: p for p1 and for p2.
 
     Examples
     --------
@@ -129,6 +131,7 @@ class Program:
     points: int = POINTS
     iterations: int = 1
     widths: dict[str, int] = field(default_factory=dict, hash=False)
+    family: dict[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self):
         require_count(points=self.points, iterations=self.iterations, **self.widths)
@@ -226,7 +229,8 @@ def deferred_x(points: int = POINTS) -> Program:
         writes=("x", "r"), needs=("delta1", "delta2", "pAp1", "pAp2"), coefficient="alpha", multiplications=3, flops=6,
     )  # fmt: skip
     containers = (*even, *(advance if c.name == "updateR 2" else c for c in odd))
-    return Program("conjugate gradient, x deferred", containers, ("x",), points, iterations=2)
+    family = {f"{name}{turn}": name for name in ("p", "s") for turn in (1, 2)}
+    return Program("conjugate gradient, x deferred", containers, ("x",), points, iterations=2, family=family)
 
 
 def _one_iteration(here: int, before: int, points: int) -> tuple[Container, ...]:

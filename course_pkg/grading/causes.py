@@ -37,10 +37,10 @@ def _stride(profile, space: str) -> str:
 
 
 def _repetition(counts, space: str) -> str:
-    """Say how many times each element is accessed."""
+    """Say how many times each element is accessed, on average."""
     times = counts.bytes_requested / counts.unique_bytes if counts.unique_bytes else 0.0
     done = {"load": "read", "store": "written"}.get(space.rpartition("_")[2], "updated")
-    return f"each element is {done} {times:.1f} times" if times >= 1.5 else ""
+    return f"each element is {done} {times:.1f} times on average" if times >= 1.5 else ""
 
 
 def _conflict(profile, space: str) -> str:

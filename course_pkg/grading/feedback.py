@@ -112,8 +112,7 @@ def of(error: BaseException, source: str, missing: dict[str, Missing], words: Wo
     """
     if not is_hidden(source):
         return one_line(_said(error, missing))
-    verdict = _verdict(error, missing, words)
-    return one_line(f"{about(source) or 'A hidden test.'} {verdict}")
+    return one_line(f"{about(source) or 'A hidden test.'} {verdict(error, missing, words)}")
 
 
 def one_line(text: str) -> str:
@@ -140,7 +139,7 @@ def of_learner(error: LearnerError) -> str:
 def missing(error: CourseError) -> Missing:
     """Return why the names of an answer cell are missing: the error that stopped the cell."""
     said = sentence(error.reason) if isinstance(error, SandboxLost) else of_learner(error)
-    return Missing(one_line(said), _verdict(error, {}, Words(())))
+    return Missing(one_line(said), verdict(error, {}, Words(())))
 
 
 def is_ours(error: BaseException) -> bool:
@@ -173,8 +172,8 @@ def _said(error, missing) -> str:
     return f"The test cannot use what your code returned ({type(error).__name__}: {error})."
 
 
-def _verdict(error, missing, words: Words) -> str:
-    """Return what stopped a hidden test: a sentence of this module, of ``check`` or of the exercise."""
+def verdict(error, missing, words: Words) -> str:
+    """Return what stopped a test, without values: a sentence of this module, of ``check`` or of the exercise."""
     if isinstance(error, check.Failed):
         known = error.about if words.hold(error.about) else ""
         if error.verdict[:1] in (" ", ":"):

@@ -114,7 +114,7 @@ def _test(cell: NotebookNode) -> str:
     lines = cell.source.splitlines()
     what = next((line[2:] for line in lines if line.startswith("# ") and "BEGIN" not in line), "")
     code = [line for line in lines if line.strip() and not line.startswith("#")]
-    reason = "" if shown.kind == pages.FULL else _reason(cell).removeprefix(what).strip()
+    reason = "" if shown.kind == pages.FULL else _reason(cell)
     parts = [
         f'<div class="verdict"><span class="{shown.kind}">{shown}</span>'
         f"<span><code>{escape(about['grade_id'])}</code> {_points(cell)}</span></div>\n",

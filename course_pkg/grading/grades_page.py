@@ -1,6 +1,5 @@
 """``grades.html``: how a class has done, which tests were the hardest, and every submission with its reasons."""
 
-import re
 from collections import Counter
 from html import escape
 from itertools import pairwise
@@ -181,11 +180,11 @@ def _name(text: str) -> str:
 
 
 def _often(cells: list[CellGrade]) -> str:
-    """Return the most frequent feedback; sentences that differ only in numbers count as the same."""
+    """Return the most frequent verdict's first feedback; without a verdict, equal feedback counts as the same."""
     told: dict[str, list[str]] = {}
     for cell in cells:
         if cell.feedback and cell.points < cell.max_points:
-            told.setdefault(re.sub(r"\d[\d,.]*", "#", cell.feedback), []).append(cell.feedback)
+            told.setdefault(cell.verdict or cell.feedback, []).append(cell.feedback)
     if not told:
         return ""
     most = max(told.values(), key=len)

@@ -147,7 +147,10 @@ def outputs(graded: CellGrade | None, why: str = "") -> list:
     """
     if graded is None or graded.points <= 0:
         text = (graded.feedback if graded else "") or why or "No points."
-        return [new_output("error", ename="No points", evalue=text, traceback=[text])]
+        reason = (
+            graded.verdict if graded and graded.hidden else ""
+        )  # without what the hidden test says of itself
+        return [new_output("error", ename="No points", evalue=reason or text, traceback=[text])]
     if graded.points >= graded.max_points:
         return [new_output("stream", name="stdout", text=f"{FULL_MARKS}\n")]
     return [

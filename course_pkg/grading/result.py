@@ -18,6 +18,8 @@ class CellGrade:
         Whether the cell holds hidden tests: its feedback shows no values.
     manual : bool
         Whether a person grades it.
+    verdict : str
+        The kind of mistake, in a sentence without values; empty if no error stopped the test.
     """
 
     grade_id: str
@@ -26,6 +28,7 @@ class CellGrade:
     feedback: str = ""
     hidden: bool = False
     manual: bool = False
+    verdict: str = ""
 
 
 @dataclass

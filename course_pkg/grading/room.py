@@ -170,7 +170,8 @@ class Room:
                     "report the notebook to the course's authors."
                 )
             said = feedback.of(error, source, self.missing, self.words)
-            return CellGrade(name, 0.0, most, said, hidden)
+            verdict = feedback.verdict(error, self.missing, self.words)
+            return CellGrade(name, 0.0, most, said, hidden, verdict=verdict)
         finally:
             check.seed(None)
         said = "" if points == most else f"{points:g} of {most:g} points."

@@ -1,14 +1,12 @@
 """The methods in plain NumPy: conjugate gradient with two reductions per iteration, one, or one per s iterations."""
 
 from course_pkg.core import Solution
-from course_pkg.sstep import scalar_work, solver, stable
+from course_pkg.sstep import reference_operations, scalar_work, solver, stable
 from course_pkg.sstep.room import Room, room_for
 
 
 def _room(*arguments) -> Room:
-    from course_pkg.sstep import reference
-
-    return room_for(Room, reference, *arguments)
+    return room_for(Room, reference_operations, *arguments)
 
 
 def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:

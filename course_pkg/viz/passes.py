@@ -1,11 +1,10 @@
 """The data that plans move, as columns of blocks: one block for each field that a kernel reads or writes.
 
 A plan is an object with ``kernels``, each with ``reads`` and ``writes`` (names of fields), and a ``program`` with the
-number of its ``iterations``. A field has one colour in all columns, dark where it is read and light where it is
-written.
+number of its ``iterations`` and the ``family`` of fields that iterations use in turn. A family, or a field without one,
+has one colour in all columns, dark where it is read and light where it is written.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -84,7 +83,7 @@ def _drawn(each: dict[str, _Passes]) -> Picture:
     if any(list(other.plans) != list(one.plans) for other in each.values()):
         raise CourseError("Devices are drawn in one picture only if they have the same plans.")
     columns = {name: _Column(plan) for name, plan in one.plans.items()}
-    fields = dict.fromkeys(base(f) for c in columns.values() for k in c.kernels for fs in k for f in fs)
+    fields = dict.fromkeys(c.of(f) for c in columns.values() for k in c.kernels for fs in k for f in fs)
     if len(fields) > len(HUES):
         raise CourseError(f"There are colours for {len(HUES)} fields, not for {len(fields)}.")
     hues = dict(zip(fields, HUES, strict=False))
@@ -146,19 +145,18 @@ def _drawn(each: dict[str, _Passes]) -> Picture:
     return picture
 
 
-def base(field) -> str:
-    """Return a field's name without the number of its copy: p1 and p2 become p, and have its colour."""
-    return re.sub(r"\d+$", "", field)
-
-
 class _Column:
     """The blocks of a plan, from the bottom upwards, with one stack for each of its iterations."""
 
     def __init__(self, plan):
         self.kernels = [(tuple(k.reads), tuple(k.writes)) for k in plan.kernels]
-        turns = plan.program.iterations
+        self.family, turns = plan.program.family, plan.program.iterations
         each = -(-len(self.kernels) // turns)
         self.stacks = [self.kernels[i * each : (i + 1) * each] for i in range(turns)]
+
+    def of(self, field) -> str:
+        """Return the field that has the colour of a field."""
+        return self.family.get(field, field)
 
     def _sum(self, kernels):
         return sum(len(reads) + len(writes) for reads, writes in kernels)
@@ -181,7 +179,7 @@ class _Column:
                 start = y
                 for names, light in ((reads, False), (writes, True)):
                     for name in names:
-                        self._block(ax, name, x, y, wide, unit, hues[base(name)], light)
+                        self._block(ax, name, x, y, wide, unit, hues[self.of(name)], light)
                         y += unit
                 strip.cell(ax, x + 1.5, start + 1.5, wide - 3, y - start - 3, f"kernel-{turn}-{number}", radius=4,
                            facecolor="none", edgecolor=INK, linewidth=2.2, zorder=3)  # fmt: skip

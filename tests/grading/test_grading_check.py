@@ -89,7 +89,7 @@ def test_what_stays_within_its_limit_passes():
 
 def test_elements_that_are_read_again_are_named():
     error = failure(square(row_kernel), "global_load.sectors", 256)
-    assert "512, 2.0×: each element is read 2.0 times; 1.15× is allowed." in str(error)
+    assert "512, 2.0×: each element is read 2.0 times on average; 1.15× is allowed." in str(error)
     assert error.verdict == "The kernel makes more global load sectors than its limit allows."
 
 

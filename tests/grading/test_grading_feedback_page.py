@@ -27,10 +27,10 @@ EVIL = """Because $a_i < b$. <script>document.title = 'owned'</script> <img src=
 $$ \\text{<img src=x onerror=alert(1)>} \\href{javascript:alert(1)}{x} $$"""
 
 
-def graded(name, points, most, feedback="", source="# What is tested: `a`.\nassert True"):
+def graded(name, points, most, feedback="", source="# What is tested: `a`.\nassert True", **told):
     about = {"grade_id": name, "grade": True, "solution": False, "score": points, "points": most}
-    told = outputs(CellGrade(name, points, most, feedback))
-    return new_code_cell(source, metadata={"nbgrader": about}, outputs=told)
+    shown = outputs(CellGrade(name, points, most, feedback, **told))
+    return new_code_cell(source, metadata={"nbgrader": about}, outputs=shown)
 
 
 def essay(text, comment=None):
@@ -108,7 +108,8 @@ def test_what_nbgrader_says_of_an_untouched_answer_is_not_the_teachers():
 
 def test_a_hidden_tests_sentence_stands_once():
     what = "Hidden tests: other sizes."
-    page = page_of(graded("test_x", 0, 1, f"{what} The result is wrong.", source=f"# {what}"))
+    wrong = {"hidden": True, "verdict": "The result is wrong."}
+    page = page_of(graded("test_x", 0, 1, f"{what} The result is wrong.", source=f"# {what}", **wrong))
     assert page.count(what) == 1 and "The result is wrong." in page
 
 

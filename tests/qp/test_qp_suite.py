@@ -31,6 +31,10 @@ def tiny(monkeypatch):
     monkeypatch.setattr(suite, "measure", lambda *a, **k: measure(*a, **{**k, **FAST}))
 
 
+def of(name, library=CUDA):
+    return VARIANTS[name].by(library)
+
+
 def absent(*_):
     raise ImportError("No module named 'it'")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from disguises import INSTEAD, KEEPING, barriers, disguised, kinds, without_barrier
 from mutants import barriers as barrier_mutants
-from mutants import reductions, scans, scatter, stencils, stencils_3d, tiles
+from mutants import halos, reductions, scans, scatter, shuffles, stencils, stencils_3d, tiles
 from mutants.algorithm import Case
 
 from course_pkg.qp.cases import compacted, whole
@@ -24,7 +24,7 @@ FEWER_ROWS = {
     "qp_update_staged_512_float64": lambda: whole(280, "float64"),  # two tiles
     "qp_update_compacted_512_float64": lambda: compacted(24, "float64"),  # seven rows
 }
-ROOMS = (reductions, tiles, stencils, stencils_3d, scans, scatter, barrier_mutants)
+ROOMS = (reductions, shuffles, tiles, halos, stencils, stencils_3d, scans, scatter, barrier_mutants)
 ALGORITHMS = [a for room in ROOMS for a in room.ALGORITHMS]
 TEXTS = [Case(a, m) for a in ALGORITHMS for m in (None, *a.mutants)]
 

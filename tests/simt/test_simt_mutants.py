@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from mutants import barriers, reductions, scans, scatter, stencils, stencils_3d, tiles
+from mutants import barriers, halos, reductions, scans, scatter, shuffles, stencils, stencils_3d, tiles
 from mutants.algorithm import Case, xyz
 from recorded_arrays import Thread
 from thread_by_thread import Run, unordered
@@ -15,7 +15,7 @@ from course_pkg.simt.run.kernel import Kernel
 
 pytestmark = pytest.mark.slow(30)
 
-ROOMS = (reductions, tiles, stencils, stencils_3d, scans, scatter, barriers)
+ROOMS = (reductions, shuffles, tiles, halos, stencils, stencils_3d, scans, scatter, barriers)
 ALGORITHMS = [a for room in ROOMS for a in room.ALGORITHMS]
 FIXED = [Case(a) for a in ALGORITHMS]
 BROKEN = [Case(a, m) for a in ALGORITHMS for m in a.mutants]

@@ -9,15 +9,15 @@ from matplotlib.figure import Figure
 from course_pkg.core import CourseError
 from course_pkg.viz import passes_picture
 from course_pkg.viz.axes import note_below
-from course_pkg.viz.passes import _Column, base
+from course_pkg.viz.passes import _Column
 
 
 def kernel(reads, writes):
     return SimpleNamespace(reads=dict.fromkeys(reads, False), writes=writes)
 
 
-def plan(*kernels, iterations=1):
-    return SimpleNamespace(kernels=kernels, program=SimpleNamespace(iterations=iterations))
+def plan(*kernels, iterations=1, **family):
+    return SimpleNamespace(kernels=kernels, program=SimpleNamespace(iterations=iterations, family=family))
 
 
 TWO = plan(kernel(("r", "p"), ("p",)), kernel(("p",), ()))
@@ -63,7 +63,15 @@ def test_a_plan_of_two_iterations_has_two_stacks_and_their_mean():
     assert len(column.stacks) == 2
     picture = passes_picture({"twice": longer}, per_pass=8, axis="bytes")
     assert picture.alt.startswith("bytes. twice: 24. ")
-    assert base("p2") == base("p") == "p"
+
+
+def test_fields_that_iterations_use_in_turn_have_one_colour_and_a_number_in_a_name_does_not_make_them_so():
+    turns = plan(kernel(("p1",), ("p2",)), p1="p", p2="p")
+    drawn = blocks(passes_picture({"mine": turns, "other": TWO}, per_pass=8, axis="bytes").svg)
+    (_, _, first), (_, _, second), _, (_, _, read), (_, _, written), _ = drawn
+    assert (first, second) == (read, written)
+    apart = blocks(passes_picture({"mine": plan(kernel(("p1", "p2"), ()))}, per_pass=8, axis="b").svg)
+    assert apart[0][2] != apart[1][2]
 
 
 def test_more_fields_than_colours_are_refused():

@@ -1,4 +1,4 @@
-"""Sums: a tree in shared memory, a grid-stride dot product, shuffles, a warp in lock step."""
+"""Sums: a tree in shared memory, a grid-stride dot product."""
 
 from mutants.algorithm import Algorithm, Mutant, reals
 from numba import float64
@@ -6,7 +6,7 @@ from numba import float64
 from course_pkg import cuda
 
 BLOCK = 128
-WARPS, ONE_LESS = BLOCK // 32, BLOCK - 1
+ONE_LESS = BLOCK - 1
 
 
 def block_sum(x, out):
@@ -40,80 +40,44 @@ def grid_stride_dot(x, y, out):
         cuda.atomic.add(out, 0, total)
 
 
-def shuffle_sum(x, out):
-    partial = cuda.shared.array(WARPS, float64)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else 0.0
-    offset = 16
-    while offset > 0:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, offset)
-        offset //= 2
-    if t % 32 == 0:
-        partial[t // 32] = value
-    cuda.syncthreads()  # each warp stored its sum
-    if t == 0:
-        total = 0.0
-        for k in range(BLOCK // 32):
-            total += partial[k]
-        out[cuda.blockIdx.x] = total
-
-
-def warp_sums(x, out):
-    tile = cuda.shared.array(BLOCK, float64)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    lane = t % 32
-    tile[t] = x[i] if i < x.size else 0.0
-    cuda.syncwarp()  # the warp's part is loaded
-    half = 16
-    while half > 0:
-        if lane < half:
-            tile[t] += tile[t + half]
-        cuda.syncwarp()  # this level is done
-        half //= 2
-    if lane == 0:
-        out[i // 32] = tile[t]
-
-
-def _sum_arguments():
+def sum_arguments():
     return {"x": reals(300), "out": reals(3)}
 
 
-def _sum_expected(a):
+def sum_expected(a):
     return {"out": [a["x"][s : s + BLOCK].sum() for s in range(0, 300, BLOCK)]}
 
 
-_ADD = "tile[t] += tile[t + half]"
-_LOAD = "tile[t] = x[i] if i < x.size else 0.0"
+ADD = "tile[t] += tile[t + half]"
+LOAD = "tile[t] = x[i] if i < x.size else 0.0"
 _STORE = "out[cuda.blockIdx.x] = tile[0]"
 
 BLOCK_SUM = Algorithm(
     block_sum,
     (3,),
     (BLOCK,),
-    _sum_arguments,
-    _sum_expected,
+    sum_arguments,
+    sum_expected,
     (
         Mutant(
             "no barrier after the load",
             "race",
-            _ADD,
+            ADD,
             "tile",
             ("cuda.syncthreads()  # the tile is loaded", "pass"),
-            other=_LOAD,
+            other=LOAD,
         ),
         Mutant(
             "no barrier in the loop",
             "race",
-            _ADD,
+            ADD,
             "tile",
             ("cuda.syncthreads()  # this level is done", "pass"),
         ),
         Mutant(
             "syncwarp where a barrier is needed",
             "race",
-            _ADD,
+            ADD,
             "tile",
             ("cuda.syncthreads()  # this level is done", "cuda.syncwarp()"),
         ),
@@ -124,19 +88,19 @@ BLOCK_SUM = Algorithm(
             None,
             ("cuda.syncthreads()  # this level is done", "    cuda.syncthreads()"),
         ),
-        Mutant("load not guarded", "out_of_bounds", "tile[t] = x[i]", "x", (_LOAD, "tile[t] = x[i]")),
+        Mutant("load not guarded", "out_of_bounds", "tile[t] = x[i]", "x", (LOAD, "tile[t] = x[i]")),
         Mutant(
             "load guarded by <=",
             "out_of_bounds",
             "tile[t] = x[i] if i <= x.size else 0.0",
             "x",
-            (_LOAD, "tile[t] = x[i] if i <= x.size else 0.0"),
+            (LOAD, "tile[t] = x[i] if i <= x.size else 0.0"),
         ),
-        Mutant("one thread too many adds", "out_of_bounds", _ADD, "tile", ("if t < half:", "if t <= half:")),
+        Mutant("one thread too many adds", "out_of_bounds", ADD, "tile", ("if t < half:", "if t <= half:")),
         Mutant(
             "tile one element short",
             "out_of_bounds",
-            _LOAD,
+            LOAD,
             "tile",
             (
                 "tile = cuda.shared.array(BLOCK, float64)",
@@ -146,9 +110,9 @@ BLOCK_SUM = Algorithm(
         Mutant(
             "tile not padded with zeros",
             "uninitialised",
-            _ADD,
+            ADD,
             "tile",
-            (_LOAD, "tile[i % BLOCK if i < x.size else 0] = x[i if i < x.size else 0]"),
+            (LOAD, "tile[i % BLOCK if i < x.size else 0] = x[i if i < x.size else 0]"),
         ),
         Mutant(
             "all blocks store one element",
@@ -235,84 +199,4 @@ GRID_STRIDE_DOT = Algorithm(
     ),
 )
 
-_WARP_STORE = "partial[t // 32] = value"
-
-SHUFFLE_SUM = Algorithm(
-    shuffle_sum,
-    (3,),
-    (BLOCK,),
-    _sum_arguments,
-    _sum_expected,
-    (
-        Mutant(
-            "no barrier between the warps",
-            "race",
-            "total += partial[k]",
-            "partial",
-            ("cuda.syncthreads()  # each warp stored its sum", "pass"),
-            other=_WARP_STORE,
-        ),
-        Mutant(
-            "every warp stores to one element",
-            "race",
-            "partial[t % 32] = value",
-            "partial",
-            (_WARP_STORE, "partial[t % 32] = value"),
-        ),
-        Mutant(
-            "the partial sums start at one",
-            "out_of_bounds",
-            "partial[t // 32 + 1] = value",
-            "partial",
-            (_WARP_STORE, "partial[t // 32 + 1] = value"),
-        ),
-        Mutant(
-            "every second warp stores nothing",
-            "uninitialised",
-            "total += partial[k]",
-            "partial",
-            ("if t % 32 == 0:", "if t % 64 == 0:"),
-        ),
-        Mutant(
-            "every lane stores the warp's sum",
-            "race",
-            _WARP_STORE,
-            "partial",
-            ("if t % 32 == 0:", "if t % 32 >= 0:"),
-        ),
-    ),
-)
-
-WARP_SUMS = Algorithm(
-    warp_sums,
-    (3,),
-    (BLOCK,),
-    lambda: {"x": reals(300), "out": reals(12)},
-    lambda a: {"out": [a["x"][s : s + 32].sum() for s in range(0, 3 * BLOCK, 32)]},
-    (
-        Mutant(
-            "no syncwarp after the load",
-            "missing_syncwarp",
-            _ADD,
-            "tile",
-            ("cuda.syncwarp()  # the warp's part is loaded", "pass"),
-            other=_LOAD,
-        ),
-        Mutant(
-            "no syncwarp in the loop",
-            "missing_syncwarp",
-            _ADD,
-            "tile",
-            ("cuda.syncwarp()  # this level is done", "pass"),
-        ),
-        Mutant(
-            "the last lanes add from the next warp",
-            "race",
-            _ADD,
-            "tile",
-            ("if lane < half:", "if t + half < BLOCK:"),
-        ),
-    ),
-)
-
-ALGORITHMS = (BLOCK_SUM, GRID_STRIDE_DOT, SHUFFLE_SUM, WARP_SUMS)
+ALGORITHMS = (BLOCK_SUM, GRID_STRIDE_DOT)

@@ -1,0 +1,74 @@
+"""What is handed in is read within limits: archives that would unfold to much more, and files that are too large."""
+
+import threading
+import zipfile
+from pathlib import Path
+
+import psutil
+import pytest
+import submissions as s
+
+from course_pkg.grading import alone
+from course_pkg.grading.alone import Solution
+from course_pkg.grading.result import Report
+
+pytestmark = pytest.mark.slow(90)
+
+SOLUTION = Solution.read(s.SOURCE)
+
+
+def graded(data: bytes) -> Report:
+    """Grade bytes as an answer to exercise 2."""
+    return alone.grade_bytes(data, "x.ipynb", [SOLUTION], seed=1, given=True)
+
+
+def zipped(path: Path, data: bytes, times: int = 1) -> bytes:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for number in range(times):
+            file.writestr(f"work{number or ''}.ipynb", data)
+    return path.read_bytes()
+
+
+MILLIONS = b'{"nbformat": 4, "cells": [' + b",".join([b'{"a":{}}'] * 2_200_000) + b"]}"
+BOMBS = {
+    "objects": MILLIONS,
+    "lists": b'{"nbformat": 4, "cells": ' + b"[" + b"[]," * 6_500_000 + b"[]]}",
+    "metadata": b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "metadata": {"m": ['
+    + b"{}," * 6_000_000
+    + b"{}]}}]}",
+    "deep": b"[" * 19_000_000,
+    "numbers": b'{"nbformat": 4, "cells": [' + b"1e9," * 4_500_000 + b"NaN]}",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_archive_costs_its_own_points_and_no_memory_of_the_parent(name, tmp_path):
+    data = zipped(tmp_path / "x.zip", BOMBS[name])
+    assert len(data) < 200_000
+    before = psutil.Process().memory_info().rss
+    report = graded(data)
+    assert (report.points, report.max_points) == (0, 20)
+    assert report.notes and not report.ungraded
+    assert psutil.Process().memory_info().rss - before < 60 << 20
+
+
+def test_reading_takes_no_more_than_it_may(tmp_path):
+    """What the child takes is seen from outside."""
+    most, done = [0], threading.Event()
+
+    def look():
+        while not done.wait(0.02):
+            for child in psutil.Process().children(recursive=True):
+                try:
+                    most.append(child.memory_info().rss)
+                except psutil.Error:
+                    continue
+
+    graded(b"{}")  # the warm parent is there
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    report = graded(zipped(tmp_path / "x.zip", BOMBS["metadata"]))
+    done.set()
+    watcher.join()
+    assert "MiB to read" in report.notes[0]
+    assert 200 << 20 < max(most) < 1400 << 20
