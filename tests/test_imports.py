@@ -15,7 +15,7 @@ from course_pkg.topics import with_module
 # needs what is blocked here: the door to CUDA, and the files with kernels, which pass through it when imported;
 # and the worker of the judge, which is run by its path
 LEFT_OUT = re.compile(
-    r"course_pkg\.distributed\.(gpu_\w+|links|nccl)$|gpu_numba(\.\w+)?$|gpu_cupy$|course_pkg\.cuda$|course_pkg\.device\.(graphs|pairs|pairs_numba|sums)$|\.suite_gpu$|course_pkg\.\w+\.(cases|traffic)$|course_pkg\.witness\.(cases\.\w+|launch)$|grading\.worker$"
+    r"course_pkg\.distributed\.(gpu_\w+|direct|links|mailboxes|nccl)$|gpu_numba(\.\w+)?$|gpu_cupy$|course_pkg\.cuda$|course_pkg\.device\.(graphs|pairs|pairs_numba|sums)$|\.suite_gpu$|course_pkg\.\w+\.(cases|traffic)$|course_pkg\.witness\.(cases\.\w+|launch)$|grading\.worker$"
 )
 BLOCK = """
 import sys
