@@ -39,10 +39,6 @@ def absent(*_):
     raise ImportError("No module named 'it'")
 
 
-def of(name, library=CUDA):
-    return VARIANTS[name].by(library)
-
-
 def solved_at_once(Q, h):
     """Return a rival that knows the answer."""
     x = reference.pqp(Q, h, rtol=1e-9).x
