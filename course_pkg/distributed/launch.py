@@ -19,6 +19,9 @@ from course_pkg.setup.system import mpirun
 GRACE_S = 5.0  # time that mpirun has to end its ranks
 INSIDE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set for the ranks of a run
 KILLED = re.compile(r"process rank (\d+) with PID (\d+) on node (\S+) exited on\s+signal (\d+)")
+# what mpirun says of a rank that ends without a word, with status 0 and with another one
+IMPROPERLY = re.compile(r"process rank (\d+) with PID \d+ on\s+node (\S+) exiting improperly")
+NONZERO = re.compile(r"Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)")
 NAMED = re.compile(r"^rank \d+ of \d+ \(.*$", re.MULTILINE)
 
 
@@ -154,4 +157,10 @@ def _why(err: str, status: int) -> str:
     if found := KILLED.search(err):
         rank, pid, host, number = found.groups()
         return f"rank {rank} ({host}, process {pid}) was ended by signal {number} ({signal.Signals(int(number)).name})."
+    if found := IMPROPERLY.search(err):
+        rank, host = found.groups()
+        return f"rank {rank} ({host}) ended before the others, with status 0 and without closing MPI."
+    if found := NONZERO.search(err):
+        rank, code = found.groups()
+        return f"rank {rank} ended with status {code}, and does not say why."
     return f"mpirun ended with status {status}: {_last(err) or 'it does not say why'}"

@@ -148,6 +148,7 @@ def summary(measurements, among=()) -> list[dict]:
     which the speed-up follows, are looked up there.
     """
     solves = [m for m in measurements if "scaling" in m.parameters]
+    told = [name for name in ("link", "overlap") if any(name in m.parameters for m in solves)]
     rows, shown = [], [name for name in NAMES if any(phases_of(m).get(name) for m in solves)]
     for m in solves:
         one, phases = alone(m, among or solves), phases_of(m)
@@ -157,6 +158,7 @@ def summary(measurements, among=()) -> list[dict]:
                 "grid": " × ".join(map(str, m.parameters["shape"])),
                 "scaling": m.parameters["scaling"],
                 "ranks": str(m.parameters["ranks"]),
+                **{name: str(m.parameters.get(name, "")) for name in told},
                 "iterations": str(m.observed.get("iterations", "")),
                 "an iteration": f"{iteration_s(m) * 1e6:,.0f} µs",
                 **{name: f"{phases[name] * 1e6:,.0f} µs" if phases else "" for name in shown},

@@ -83,6 +83,8 @@ def failure(case, ranks, timeout_s=30):
     [
         ("raises", 3, r"^rank 1 of 3 \(.*, process \d+\): ValueError: this rank has a bug"),
         ("killed", 3, r"^rank 1 \(.*, process \d+\) was ended by signal 9 \(SIGKILL\)"),
+        ("vanishes", 2, r"^rank 1 \(.*\) ended before the others, with status 0"),
+        ("gives_up", 2, r"^rank 1 ended with status 3"),
         ("stuck", 2, r"^rank 0 of 2 \(.*, process \d+\): ValueError: this rank has a bug"),
         ("less", 2, "rank 1 sent 24 bytes, but rank 0 of 2 expects 32: their plans or their problems differ"),
         ("more", 2, "rank 0 of 2 expected 4 numbers from rank 1, and got more: the ranks' plans differ"),
