@@ -45,7 +45,16 @@ class NotDefinite(Exception):
     ... except NotDefinite:
     ...     print("A is not positive definite")
     A is not positive definite
+
+    Attributes
+    ----------
+    least : float
+        The negative number that shows it, relative to the largest of its kind.
     """
+
+    def __init__(self, least: float):
+        super().__init__(least)
+        self.least = float(least)
 
 
 class Step(NamedTuple):
@@ -241,7 +250,7 @@ def projected(G, g, s: int) -> Projection:
     old = len(G) - s
     diagonal = np.diag(G)
     if np.min(diagonal) < -CLEARLY * np.max(np.abs(diagonal)):
-        raise NotDefinite
+        raise NotDefinite(np.min(diagonal) / np.max(np.abs(diagonal)))
     d = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     H = d[:, None] * (G + G.T) / 2 * d
     a = d * (_inverse(H) @ (d * g))
@@ -254,6 +263,23 @@ def projected(G, g, s: int) -> Projection:
     C = np.zeros((len(G), s))
     C[:, : good.sum()] = (d[:, None] * Y) @ ((e[:, None] * V[:, good]) / np.sqrt(w[good]))
     return Projection(C, a, condition(H[old:, old:]), int(good.sum()))
+
+
+def drift(G, s: int) -> float:
+    """Return how far the old directions are from conjugate: the largest distance of an eigenvalue of their G from 1.
+
+    They were made conjugate and of A-norm 1. If A is ill-conditioned, rounding errors grow in the recurrences that carry
+    them and their products with A, until G may have negative eigenvalues although A has none.
+
+    Examples
+    --------
+    >>> drift(np.diag([1.0, 1.25, 9.0]), 1)
+    0.25
+    """
+    old = G[: len(G) - s, : len(G) - s]
+    used = np.diag(old) != 0
+    w = np.linalg.eigvalsh(old[np.ix_(used, used)])
+    return float(np.abs(w - 1).max()) if len(w) else 0.0
 
 
 def condition(H) -> float:
@@ -274,6 +300,6 @@ def _inverse(H):
         return H
     w, V = np.linalg.eigh(H)
     if w[0] < -CLEARLY * max(abs(w[-1]), 1.0):
-        raise NotDefinite
+        raise NotDefinite(w[0] / max(abs(w[-1]), 1.0))
     good = w > CUT * w[-1] * len(w)
     return (V[:, good] / w[good]) @ V[:, good].T

@@ -48,7 +48,7 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
     spent = room.reductions
     buffers = room.block(s), room.block(s)
     norms, trouble, old, iterations, lengths = [start.norm], None, None, 0, []
-    conditions, fallbacks, replaced, last_true = [], [], 0, np.inf
+    conditions, fallbacks, replaced, restarts, last_true = [], [], 0, 0, np.inf
     pace, directions = Pace(start.target), Directions()
     pace.note(0, start.norm)
     spectrum = Spectrum(interval, bounds, room.dtype)
@@ -82,12 +82,13 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
         if trouble:
             break
         try:
-            found = scalar_work.projected(G[:-1, :-1], G[:-1, -1], length)
+            found, with_old = _projected(G, length)
         except scalar_work.NotDefinite:
             reason = f"A is not positive definite: after {iterations} iterations, a direction d has d·Ad < 0; {REFUSED}"
             trouble = Stop(Status.NOT_DEFINITE, reason)
             break
         conditions.append(found.condition)
+        restarts, old = restarts + (not with_old), old if with_old else None
         C, a = directions.coefficients(found, s, length)
         room.project(fresh if old is None else old, fresh, C, a, fresh)
         old, buffers = fresh, buffers[::-1]
@@ -106,12 +107,24 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
     extra = {
         "s": asked, "s_last": s, "fallbacks": tuple(fallbacks), "lengths": tuple(lengths), "looks": pace.looked,
         "bounds": interval, "conditions": tuple(conditions), "growth": spectrum.growth, "ritz": spectrum.ritz,
-        "beyond_bounds": bool(beyond := spectrum.beyond()), "replaced": replaced, "setup_reductions": spent,
+        "beyond_bounds": bool(beyond := spectrum.beyond()), "replaced": replaced, "restarts": restarts,
+        "setup_reductions": spent,
     }  # fmt: skip
     notes = fell(asked, s, fallbacks)
     if beyond and not trouble:
         notes += (beyond,)
     return ended(room, norms, start.target, iterations, trouble, extra, notes)
+
+
+def _projected(G, s):
+    """Return a pass's projection, and whether the old directions take part: not if they have drifted from conjugate."""
+    try:
+        return scalar_work.projected(G[:-1, :-1], G[:-1, -1], s), True
+    except scalar_work.NotDefinite as negative:
+        if scalar_work.drift(G[:-1, :-1], s) <= -negative.least:
+            raise
+    fresh = slice(len(G) - 1 - s, -1)
+    return scalar_work.projected(G[fresh, fresh], G[fresh, -1], s), False
 
 
 def _interval(room, name, bounds):

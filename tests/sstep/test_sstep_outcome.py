@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_sstep_methods import ones, random_right_side
+from test_sstep_methods import ones, random_right_side, spd
 
 from course_pkg.core import Status
 from course_pkg.permutation.problem import poisson
@@ -119,3 +119,18 @@ def test_a_newton_basis_with_a_preconditioner_is_not_accused():
     found = reference.pcg_sstep(A, random_right_side(512), s=8, basis="newton", M=amg(A, max_coarse=30))
     assert found.converged and not found.extra["beyond_bounds"]
     assert found.extra["ritz"][1] <= found.extra["bounds"][1]
+
+
+@pytest.mark.parametrize(
+    ("n", "condition", "s", "basis"),
+    [(200, 1e6, 16, "chebyshev"), (60, 1e8, 8, "chebyshev"), (60, 1e8, 16, "newton")],
+)
+def test_an_ill_conditioned_matrix_is_not_called_indefinite(n, condition, s, basis):
+    """Rounding errors of the old directions can make their Gram matrix indefinite; then the method goes on without."""
+    found = reference.pcg_sstep(spd(n, condition), np.ones(n), s=s, basis=basis, rtol=1e-8, maxiter=1000)
+    assert found.status in (Status.MAXITER, Status.DIVERGED, Status.STAGNATED) and found.extra["restarts"] > 0
+
+
+def test_an_indefinite_matrix_is_named_also_when_its_direction_shows_late():
+    found = reference.pcg_sstep(np.diag(np.linspace(-0.01, 3, 50)), np.ones(50), s=8)
+    assert found.status is Status.NOT_DEFINITE and found.iterations > 0 and found.extra["restarts"] == 0
