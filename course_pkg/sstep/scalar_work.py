@@ -265,23 +265,6 @@ def projected(G, g, s: int) -> Projection:
     return Projection(C, a, condition(H[old:, old:]), int(good.sum()))
 
 
-def drift(G, s: int) -> float:
-    """Return how far the old directions are from conjugate: the largest distance of an eigenvalue of their G from 1.
-
-    They were made conjugate and of A-norm 1. If A is ill-conditioned, rounding errors grow in the recurrences that carry
-    them and their products with A, until G may have negative eigenvalues although A has none.
-
-    Examples
-    --------
-    >>> drift(np.diag([1.0, 1.25, 9.0]), 1)
-    0.25
-    """
-    old = G[: len(G) - s, : len(G) - s]
-    used = np.diag(old) != 0
-    w = np.linalg.eigvalsh(old[np.ix_(used, used)])
-    return float(np.abs(w - 1).max()) if len(w) else 0.0
-
-
 def condition(H) -> float:
     """Return the largest eigenvalue of a symmetric matrix divided by the smallest; infinity if one is not positive.
 

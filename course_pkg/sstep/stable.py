@@ -16,7 +16,7 @@ from course_pkg.sstep import scalar_work
 from course_pkg.sstep.bases import basis, check_bounds
 from course_pkg.sstep.bounds import lanczos
 from course_pkg.sstep.checks import check_s
-from course_pkg.sstep.directions import Directions
+from course_pkg.sstep.directions import Directions, drift
 from course_pkg.sstep.outcome import diverged, ended, fell
 from course_pkg.sstep.pace import Pace
 from course_pkg.sstep.solver import Start
@@ -121,7 +121,7 @@ def _projected(G, s):
     try:
         return scalar_work.projected(G[:-1, :-1], G[:-1, -1], s), True
     except scalar_work.NotDefinite as negative:
-        if scalar_work.drift(G[:-1, :-1], s) <= -negative.least:
+        if drift(G[:-1, :-1], s) <= -negative.least:
             raise
     fresh = slice(len(G) - 1 - s, -1)
     return scalar_work.projected(G[fresh, fresh], G[fresh, -1], s), False
