@@ -362,7 +362,7 @@ assert abs(third.T @ r_new).max() < 1e-8 * abs(mu_third).max()  # Q_i·r is 0
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_printed = viz.Prediction(
     "07-printed",
-    "The paper that this lecture follows prints the loop that fills row i of C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
+    "The paper that this lecture follows prints the loop that fills row i of C for j = 1 … i − 1: only what lies below the diagonal. On 10³ points CG takes "
     "26 iterations to 1e-10. A program with that loop and s = 4 …",
     [
         "converges in a few rounds more: C is symmetric",
