@@ -83,8 +83,8 @@ def by_age(F) -> np.ndarray:
 def drift(G, s: int) -> float:
     """Return how far the old directions are from conjugate: the largest distance of an eigenvalue of their G from 1.
 
-    They were made conjugate and of A-norm 1. If A is ill-conditioned, rounding errors grow in the recurrences that carry
-    them and their products with A, until G may have negative eigenvalues although A has none.
+    They were made conjugate and of A-norm 1. If A is ill-conditioned, rounding errors grow in the recurrences that
+    carry them and their products with A, until G may have negative eigenvalues although A has none.
 
     Examples
     --------
