@@ -11,10 +11,10 @@ def in_each_order(run):
     """Return a function that runs a test in lock step, then with other warps first, and returns the first result.
 
     Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail in one
-    of these orders, or if the kernel does not end in it. There are three: warps with even numbers first, those with odd
-    numbers first, and one of both behind a barrier that is drawn, with lock step up to it. The third finds a kernel that
-    tests in which order it runs. All draw the same random numbers. The test must make its arrays itself, and launch its kernel by a
-    plain launch or by ``simt.profile``.
+    of three orders, or if the kernel does not end in it: warps with even numbers first, those with odd numbers first,
+    and one of these two behind a drawn barrier, with lock step up to it. The third finds kernels that test in which
+    order they run. In all orders, the test draws the same random numbers. It must make its arrays itself, and launch
+    its kernel by a plain launch or by ``simt.profile``.
 
     Examples
     --------
