@@ -5,8 +5,6 @@ message with values, for visible tests, and by a verdict without values, for hid
 of :mod:`.explain`, says which line of a kernel is the cause.
 """
 
-from contextlib import contextmanager
-
 import numpy as np
 
 from course_pkg.core.access import SECTOR_BYTES
@@ -67,17 +65,6 @@ def rng() -> np.random.Generator:
         return np.random.default_rng()
     _SEED = [*_SEED[:-1], _SEED[-1] + 1]
     return np.random.default_rng(_SEED)
-
-
-@contextmanager
-def drawing(numbers: list[int]):
-    """Let :func:`rng` return the same generators in each ``with`` block of the same numbers."""
-    before = _SEED
-    seed(numbers)
-    try:
-        yield
-    finally:
-        globals()["_SEED"] = before
 
 
 def seed(numbers: list[int] | None) -> None:
