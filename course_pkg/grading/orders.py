@@ -1,6 +1,7 @@
 """Repeat a test with the warps of each block in other orders: a result that depends on the order is wrong."""
 
 import functools
+from contextlib import contextmanager
 
 from course_pkg.grading.explain import Failed
 
@@ -11,8 +12,10 @@ def in_each_order(run):
     """Return a function that runs a test in lock step, then with other warps first, and returns the first result.
 
     Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail in one
-    of these orders, or if the kernel does not end in it. It must make its arrays itself, and launch its kernel by a
-    plain launch or by ``simt.profile``.
+    of three orders, or if the kernel does not end in it: warps with even numbers first, those with odd numbers first,
+    and one of these two behind a drawn barrier, with lock step up to it. The third finds kernels that test in which
+    order they run. In all orders, the test draws the same random numbers. It must make its arrays itself, and launch
+    its kernel by a plain launch or by ``simt.profile``.
 
     Examples
     --------
@@ -34,24 +37,40 @@ def in_each_order(run):
     @functools.wraps(run)
     def repeated(*args, **kwargs):
         from course_pkg import simt  # not visible in the sandbox
+        from course_pkg.grading import check
 
-        found = run(*args, **kwargs)
-        for parity, which in ORDERS.items():
+        same, part = check.rng().integers(1 << 30, size=4).tolist(), check.rng().random()
+        with _drawing(same):
+            found = run(*args, **kwargs)
+        for parity, behind in ((0, None), (1, None), (same[0] % 2, part)):
+            which = f"if the warps with {ORDERS[parity]} numbers are first"
+            if behind is not None:
+                which += " behind a barrier up to which all threads run in lock step"
             try:
-                with simt.warps_first(parity):
+                with _drawing(same), simt.warps_first(parity, behind):
                     run(*args, **kwargs)
             except simt.NoOrder as error:
-                why = f"This happens if the warps with {which} numbers are first."
+                why = f"This happens {which}."
                 raise Failed(
                     f"{error} {why}", "", "In some order of the warps, the kernel does not end."
                 ) from None
             except Failed as error:
-                why = (
-                    f"This happens if the warps with {which} numbers are first: threads use what other threads have "
-                    "not stored yet, or no longer need."
-                )
+                why = f"This happens {which}: threads use what other threads have not stored yet, or no longer need."
                 verdict = "The result depends on which warps of a block are first."
                 raise Failed(f"{error} {why}", error.about, verdict) from None
         return found
 
     return repeated
+
+
+@contextmanager
+def _drawing(numbers: list[int]):
+    """Let ``check.rng`` return the same generators in each ``with`` block of the same numbers."""
+    from course_pkg.grading import check
+
+    before = check._SEED
+    check.seed(numbers)
+    try:
+        yield
+    finally:
+        check._SEED = before

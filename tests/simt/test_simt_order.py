@@ -128,6 +128,41 @@ def test_a_kernel_does_not_hide_from_other_orders(body, parity):
             assert (run(TILE + body + RACE.format(MEETING)) == right).all()
 
 
+TEST = (  # finds out whether the warps run in lock step
+    "late = 1 if cuda.atomic.exch(flag, t // 32, 1) == 5 or cuda.atomic.exch(flag, 1 - t // 32, 2) == 0 else 0\n"
+    "late = cuda.syncthreads_or(late)\n"
+)
+ONCE = {  # a statement that has a barrier at another time, or none
+    "a trip of a loop": "for z in range(2):\n    if z == 1:\n        a = cuda.atomic.exch(s, t, k[t] + 1)\n"
+    "        if a == 77:\n            out[t] = 1.0\n    if z == 0 or late != 0:\n        cuda.syncthreads()\n"
+    "    if z == 1:\n        out[t] = cuda.atomic.exch(s, 63 - t, 0)\n",
+    "a choice": RACE.format("if late != 0:\n    cuda.syncthreads()\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", ONCE.values(), ids=ONCE)
+@pytest.mark.parametrize("parity", [0, 1])
+def test_a_kernel_that_tests_the_order_fails_where_lock_step_ends_behind_its_test(body, parity):
+    right = run(TILE + RACE.format("cuda.syncthreads()\n"))
+    assert (run(TILE + TEST + body) == right).all()
+    if body == ONCE["a trip of a loop"]:  # it sees that this is no lock step, and comes to the barrier
+        with simt.warps_first(parity):
+            assert (run(TILE + TEST + body) == right).all()
+    with simt.warps_first(parity, 0.99):
+        assert (run(TILE + TEST + body) != right).any()
+        assert (run(TILE + TEST + RACE.format("cuda.syncthreads()\n")) == right).all()
+
+
+@pytest.mark.parametrize("idiom", IDIOMS, ids=lambda idiom: idiom.name)
+def test_an_idiom_is_right_behind_a_barrier_up_to_which_its_warps_run_in_lock_step(idiom):
+    arguments = idiom.arguments()
+    kernel = Kernel.from_source(idiom.source, idiom.name, idiom.kernel.__globals__)
+    with simt.warps_first(0, 0.5):
+        kernel[idiom.blocks, idiom.threads, 0, idiom.shared_bytes](*arguments.values())
+    for name, expected in idiom.expected(idiom.arguments()).items():
+        np.testing.assert_array_equal(arguments[name], expected, err_msg=name)
+
+
 @pytest.mark.parametrize("parity", [0, 1])
 def test_threads_that_wait_for_each_other_for_ever_are_named_in_each_order(parity):
     body = "cuda.atomic.exch(s, t, 1)\nif cuda.atomic.exch(s, 63 - t, 1) == 0:\n"

@@ -120,7 +120,7 @@ class Kernel:
         self.py_func, self.device, self.signatures = function, device, signatures
         self._program = program
         self.sketches: dict = {}
-        self.meeting: set = set()  # statements in which threads came to a barrier: see run/order.py
+        self.meeting: dict = {}  # {launch: where its threads came to a barrier}: see run/order.py
         functools.update_wrapper(self, function)
 
     @classmethod

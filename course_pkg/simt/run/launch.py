@@ -87,7 +87,10 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
         return _run_launch(launch, arguments, counters if counted else None, looks, most, order)
 
     return in_order(
-        once, launch.kernel, [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)]
+        once,
+        launch.kernel,
+        (launch.grid, launch.block),
+        [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)],
     )
 
 

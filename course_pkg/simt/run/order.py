@@ -3,17 +3,19 @@
 The interpreter runs all threads of a wave in lock step. So a kernel that lacks a barrier may still give the right
 result, and a few races through atomics look like honest handovers. A GPU promises no order between two barriers. In
 :func:`warps_first`, half of the warps of each block run all statements up to the next barrier, and then the other half
-does. A correct kernel gives a right result in each order.
+does. A correct kernel gives a right result in each order. Lock step may also last up to some barrier, and the warps run
+one after another from there on.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import product
 
 from course_pkg.simt.errors import HazardError, SimtError
 
-_PARITY: ContextVar[int | None] = ContextVar("parity", default=None)
+_ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
 
 
 class NoOrder(SimtError):
@@ -35,33 +37,50 @@ class Order:
     parity : int or None
         0 if warps with even numbers are first, 1 if those with odd numbers are. None if all warps run in lock step;
         then ``meeting`` is recorded.
-    meeting : set of ast.stmt
-        The statements in which threads came to a barrier.
+    meeting : set of tuple
+        ``(statement, barriers)``: the statements in which threads came to a barrier, and how many barriers they had
+        passed before.
     takes_turns : bool
         Whether warps that wait for the others let them go on, and try again after each of their statements.
     by_block : bool
         Whether the blocks run one after another, so that none holds a lock for which another one waits.
+    in_step : int
+        The number of barriers up to which all warps run in lock step.
+    exact : bool
+        Whether threads meet where they met in lock step, after as many barriers. If not, they meet at each of these
+        statements, as often as they come to it.
     """
 
     parity: int | None = None
     meeting: set = field(default_factory=set)
     takes_turns: bool = False
     by_block: bool = False
+    in_step: int = 0
+    exact: bool = True
+
+    def __post_init__(self):
+        self._statements = set() if self.exact else {node for node, _ in self.meeting}
+
+    def holds(self, barriers: int) -> bool:
+        """Return whether warps run one after another once some block has passed so many barriers."""
+        return self.parity is not None and barriers >= self.in_step
 
     def times(self, blocks: int) -> int:
         """Return how many statements a launch may run in this order for each statement of its budget."""
         once = 1 if self.parity is None else 8 if self.takes_turns else 2
         return once * blocks if self.by_block else once
 
-    def behind(self, body: list, at: int) -> int:
+    def behind(self, body: list, at: int, barriers: int) -> int:
         """Return the end of the statements from ``at`` on in which threads come to no barrier."""
-        while at < len(body) and body[at] not in self.meeting:
+        while (
+            at < len(body) and (body[at], barriers) not in self.meeting and body[at] not in self._statements
+        ):
             at += 1
         return at
 
 
 @contextmanager
-def warps_first(parity: int) -> Iterator[None]:
+def warps_first(parity: int, behind: float | None = None) -> Iterator[None]:
     """Let launches in a ``with`` block run warps one after another between barriers, and look for no races.
 
     Warps that wait in a loop for others of their block let these go on, and continue as soon as they can. Then nothing
@@ -71,6 +90,10 @@ def warps_first(parity: int) -> Iterator[None]:
     ----------
     parity : int
         0 if the warps with even numbers are first in each block, 1 if those with odd numbers are.
+    behind : float, optional
+        From 0 to less than 1: which of the launch's barriers, from the first to the last, comes before this. All warps
+        run in lock step up to that barrier. The same launch must have run in lock step before, and told how many
+        barriers it has. By default, nothing runs in lock step.
 
     Examples
     --------
@@ -83,14 +106,14 @@ def warps_first(parity: int) -> Iterator[None]:
     >>> bool((a == np.arange(64)[::-1]).all())
     False
     """
-    before = _PARITY.set(parity)
+    before = _ASKED.set((parity, behind))
     try:
         yield
     finally:
-        _PARITY.reset(before)
+        _ASKED.reset(before)
 
 
-def in_order(run_once: Callable, kernel, arrays: list):
+def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     """Run a launch in the present order; return what ``run_once`` returns.
 
     Parameters
@@ -98,7 +121,9 @@ def in_order(run_once: Callable, kernel, arrays: list):
     run_once : callable
         Runs the launch with an :class:`Order`. It counts if its second argument is true.
     kernel : Kernel
-        Its attribute ``meeting`` holds the statements in which threads came to a barrier in earlier launches.
+        Its attribute ``meeting`` holds, for each launch in lock step, where threads came to a barrier.
+    grid : tuple
+        Blocks and threads of the launch.
     arrays : list of ndarray
         All arrays that the launch may write.
 
@@ -107,16 +132,26 @@ def in_order(run_once: Callable, kernel, arrays: list):
     NoOrder
         If the kernel cannot run in this order.
     """
-    parity = _PARITY.get()
-    if parity is None:
-        return run_once(Order(None, kernel.meeting), True)
+    launch = (grid, *(a.shape for a in arrays))
+
+    def in_lock_step(counted: bool):
+        kernel.meeting[launch] = set()
+        return run_once(Order(None, kernel.meeting[launch]), counted)
+
+    if _ASKED.get() is None:
+        return in_lock_step(True)
+    parity, behind = _ASKED.get()
     before = [a.copy() for a in arrays]
-    if not kernel.sketches:  # this is its first launch
-        run_once(Order(None, kernel.meeting), False)
+    if launch not in kernel.meeting:  # this is its first launch
+        in_lock_step(False)
         _put(arrays, before)
-    for way in ((False, False), (True, False), (True, True)):
+    meeting = kernel.meeting[launch]
+    barriers = max((1 + passed for _, passed in meeting), default=0)
+    in_step = 0 if behind is None or not barriers else 1 + int(behind * barriers)
+    ways = (False, False), (True, False), (True, True)
+    for exact, way in product((True, False), ways):
         try:
-            return run_once(Order(parity, kernel.meeting, *way), not any(way))
+            return run_once(Order(parity, meeting, *way, in_step, exact), exact and not any(way))
         except SimtError as error:
             if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
                 raise

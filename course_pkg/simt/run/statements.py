@@ -46,7 +46,11 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
         if at < behind:
             continue
         order = run.order
-        if order is not None and order.parity is not None and (end := order.behind(body, at)) > at:
+        if (
+            order is not None
+            and order.holds(run.clock.barriers)
+            and (end := order.behind(body, at, run.clock.barriers)) > at
+        ):
             behind = end
             mask = one_after_another(run, frame, body[at:end], mask, execute, assign_name)
             continue
@@ -66,8 +70,8 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
                 error = unsupported(frame, node, str(error))
             error.passes(frame.program.source, node.lineno)
             raise error from None
-        if order is not None and run.clock.barriers > barriers:
-            order.meeting.add(node)
+        if order is not None and order.parity is None and run.clock.barriers > barriers:
+            order.meeting.add((node, barriers))
     return mask
 
 
