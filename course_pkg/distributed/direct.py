@@ -35,7 +35,14 @@ HANDLE = 64  # bytes of CUDA's handle of an allocation
 
 
 class Box(NamedTuple):
-    """What a rank lets others write: arrays in its GPU's memory, which lie one behind the other."""
+    """What a rank lets others write: arrays in its GPU's memory, which lie one behind the other.
+
+    Examples
+    --------
+    >>> box = Box.at(2, lambda offset, shape, dtype: (offset, shape))
+    >>> box.numbers, box.window[1], box.arrived[1] == box.answered[1]
+    ((0, (2, 2, 4352)), (2, 2, 1048576), True)
+    """
 
     numbers: object  # (2, ranks, NUMBERS), float64
     window: object  # (2, ranks, LONGEST), float64

@@ -88,6 +88,14 @@ class Aside:
     """A stream beside that of the work: what is queued here begins when the work before it has ended.
 
     A CUDA graph that captures the work captures this, too.
+
+    Examples
+    --------
+    >>> if getattr(cuda, "BACKEND", "") != "simt":
+    ...     aside = Aside()
+    ...     with aside.after(0) as side:
+    ...         pass  # launch kernels on the stream with the pointer ``side``
+    ...     aside.join(0)
     """
 
     def __init__(self):

@@ -165,7 +165,9 @@ def children():
         ("return (x for x in a)", "It returns a generator"),
     ],
 )
-def test_a_function_that_misbehaves(body, says):
+def test_a_function_that_misbehaves(body, says, monkeypatch):
+    if "sleep" not in body:  # on a busy machine, too, it is the processor's time that ends it
+        monkeypatch.setattr(apart, "WALL_S", GUARD_S)
     threads, processes = threading.active_count(), children()
     assert says in verdict_of(FUNCTION, cells.function(body))
     assert threading.active_count() == threads
