@@ -335,7 +335,7 @@ Markdown(f"Recorded for a kernel that copies 2²⁷ doubles, twice as many as be
 # | `+ - * / // % **`, `min`, `max`, `abs`, `math.sqrt` … | NumPy on whole arrays: `2 * a`, `np.dot(a, b)` |
 # | functions with `@cuda.jit(device=True)` | `return` of a value; new arrays |
 #
-# A kernel is compiled: each name keeps one type. What Numba cannot compile is an error at the first call, and nothing has run.
+# A kernel is compiled: Numba must find a type for each name. What Numba cannot compile is an error at the first call, and nothing has run.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Two minutes. The table is a summary of Numba's list of supported features. A frequent first mistake is the third row: a kernel sees one

@@ -314,6 +314,17 @@ triad, fused_triad, dot = (
 streams = {gpu: found.compare(*copies, triad, fused_triad, dot, n=2**30) for gpu, found in gpus.items()}
 promised = {gpu: find_machine(found.device.name).bandwidth_gb_s for gpu, found in gpus.items()}
 
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.witness import limits
+from course_pkg.witness.longest import longest_clock
+
+SHOWN = {"copy": copies[1], "copy_two": copies[2], "triad": triad, "triad_fused": fused_triad, "dot": dot}
+LARGE = "vector_{}_large"  # our launches of these loops that Nsight Compute has counted; none is CuPy's
+longest = {
+    gpu: {name: longest_clock(found, LARGE.format(name), limits.recorded("vector", found.device.slug).stream) for name in SHOWN}
+    for gpu, found in gpus.items()
+}
+
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 
 
@@ -321,11 +332,12 @@ def of_the_datasheet(found):
     """Draw what each loop reaches of a GPU's promised bandwidth."""
     gpu = short_name(found.device.name)
     rungs = [
-        viz.Rung(what.label, m.t_eff_gb_s / promised[gpu], {"GB/s": f"{m.t_eff_gb_s:,.0f}"})
-        for what in (*copies[1:], triad, fused_triad, dot)
+        viz.Rung(what.label, m.t_eff_gb_s / promised[gpu], {"GB/s": f"{m.t_eff_gb_s:,.0f}"}, longest[gpu][name])
+        for name, what in SHOWN.items()
         for m in [streams[gpu][what]]
     ]
-    return viz.ladder_picture(rungs, bound="datasheet", bound_gb_s=promised[gpu], note=f"2³⁰ doubles. {found.origin}")
+    note = f"2³⁰ doubles. Longest clock, on fewer: the bytes at the fastest copy's speed, over the time. {found.origin}"
+    return viz.ladder_picture(rungs, bound="datasheet", bound_gb_s=promised[gpu], note=note)
 
 
 viz.on_each(of_the_datasheet, gpus.values())
@@ -348,6 +360,27 @@ Markdown(
 # > loops reaches it, not even one that only reads. A bound that can be reached is a fairer judge. It is fair to loops of its kind only: time a
 # > dot or a sum against the read-only bandwidth. A dot is faster than a triad on the H200, and just as fast on an H100: why, our counters
 # > do not say. A copy of two doubles per thread is faster than a copy of one: lecture 4 asks why.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The longest clock** of each of our loops is memory's: the time in which the fastest copy would move the bytes, as a share of the time that the loop took.
+# Lecture 3 adds the clocks of caches and instructions. On the H200 a copy of one double per thread leaves about a tenth of its time unexplained. Triad and
+# dot come to more than 100 %: they move bytes faster than a copy does. Nsight Compute counted on 2²⁷ doubles, for the dot on 2²⁸; CuPy's launches it did not count.
+
+# %% slideshow={"slide_type": "skip"}
+from course_pkg.witness.cases import large_cases
+from course_pkg.witness.clocks import NOT_COUNTED
+
+assert all(clock.startswith("memory") for found in longest.values() for clock in found.values() if clock != NOT_COUNTED)
+found_shares = {
+    gpu: {name: int(clock.removeprefix("memory ").removesuffix("%")) for name, clock in found.items() if clock != NOT_COUNTED}
+    for gpu, found in longest.items()
+}
+assert all(set(SHOWN) - set(found) == {"triad_fused"} for found in found_shares.values())
+assert all(found["triad"] > 100 < found["dot"] for found in found_shares.values())
+assert 87 < found_shares["H200"]["copy"] <= 91 and found_shares["H200"]["copy_two"] > 95
+counted_on = {name: large_cases()[LARGE.format(name)].cost.bytes // cost_of(1).bytes for name, cost_of in
+              {"copy": cost.copy, "copy_two": cost.copy, "triad": cost.triad, "dot": cost.dot}.items()}
+assert counted_on == {"copy": 2**27, "copy_two": 2**27, "triad": 2**27, "dot": 2**28}
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_cache = viz.Estimate(

@@ -59,7 +59,7 @@ from course_pkg.paths import figure
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.witness import clocks
 from course_pkg.witness.every import every_clock
-from course_pkg.witness.iterations import Iterations, bytes_per_point, flops_of_dots
+from course_pkg.witness.iterations import LAUNCHES, Iterations, bytes_per_point, flops_of_dots
 from course_pkg.witness.scaling import Scaling
 
 # %% slideshow={"slide_type": "skip"}
@@ -307,21 +307,22 @@ def by_interpreter(of, *names):
     return sum(of(counted[name]) for name in names) / POINTS
 
 
-def by_h200(quantity, *names):
-    """Return what Nsight Compute counted on the H200, per point of 64³."""
-    return sum(on_h200.seen(f"{CASES[name]}_64")[quantity] for name in names) / POINTS
+def by_gpus(quantity, *names):
+    """Return what Nsight Compute counted on each GPU, per point of 64³."""
+    return [sum(on.seen(f"{CASES[name]}_64")[quantity] for name in names) / POINTS for on in GPUS]
 
 
 def from_memory(way, *names):
-    """Return the numbers that an H200 reads from memory, or writes to it, per point of 512³."""
-    return sum(getattr(on_h200.clocks(f"{CASES[name]}_512"), way) for name in names) / 8 / 512**3
+    """Return the numbers that each GPU reads from memory, or writes to it, per point of 512³."""
+    return [sum(getattr(on.clocks(f"{CASES[name]}_512"), way) for name in names) / 8 / 512**3 for on in GPUS]
 
 
 # %% slideshow={"slide_type": "skip"}
 def row(what, paper, interpreter, hardware=None):
-    """Return a row with three witnesses; all per point."""
-    cells = [f"{paper / POINTS:.0f}" if paper else "–", f"{interpreter:.2f}", f"{hardware:.2f}" if hardware else "–"]
-    return {"per point": what, **dict(zip(("by hand", "interpreter", "H200"), cells, strict=True))}
+    """Return a row with three witnesses, the third on each GPU; all per point."""
+    gpus = [f"{count:.2f}" for count in hardware] if hardware is not None else ["–"] * len(GPUS)
+    cells = [f"{paper / POINTS:.0f}" if paper else "–", f"{interpreter:.2f}", *gpus]
+    return {"per point": what, **dict(zip(("by hand", "interpreter", *(on.name for on in GPUS)), cells, strict=True))}
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -329,7 +330,8 @@ def witnesses(by_hand, *names):
     """Return the rows of a table with three witnesses."""
 
     def flop(kind):
-        return by_interpreter(lambda p: p.flops.instructions("float64", kind), *names), by_h200(f"float64 {kind}", *names)
+        counts = by_interpreter(lambda p: p.flops.instructions("float64", kind), *names)
+        return counts, *by_gpus(f"float64 {kind}", *names)
 
     def asked(of):
         return by_interpreter(lambda p: of(p.global_load), *names)
@@ -339,21 +341,22 @@ def witnesses(by_hand, *names):
     read, written = from_memory("bytes_read", *names), from_memory("bytes_written", *names)
     return [
         row("reads, no cache", by_hand.reads, asked(lambda t: t.bytes_requested / 8)),
-        row("load sectors", 0, asked(lambda t: t.sectors), by_h200("global load sectors", *names)),
-        row("reads, perfect cache", by_hand.reads_reused, asked(lambda t: t.unique_bytes / 8), read),
+        row("load sectors", 0, asked(lambda t: t.sectors), by_gpus("global load sectors", *names)),
+        row("perfect cache", by_hand.reads_reused, asked(lambda t: t.unique_bytes / 8), read),
         row("writes", by_hand.writes, stored, written),
-        row("multiplications", by_hand.multiplications, *(mul + fma)),
-        row("additions", 0, *(add + fma)),
+        row("multiplications", by_hand.multiplications, (mul + fma)[0], (mul + fma)[1:]),
+        row("additions", 0, (add + fma)[0], (add + fma)[1:]),
     ]
 
 
-WHERE = "Interpreter, sectors, flops: 64³ points. Reads and writes of the H200: memory, 512³ points, Nsight Compute."
+WHERE = "Interpreter, sectors, flops: 64³ points. Reads and writes of the GPUs: memory, 512³ points, Nsight Compute."
 
 # %% slideshow={"slide_type": "skip"}
 products = by_interpreter(lambda p: sum(p.flops.instructions("float64", k) for k in ("mul", "fma")), "fused")
 assert counted["fused"].global_load.bytes_requested == 8 * 2 * (7 * POINTS - 6 * FACE)
-assert round(products) == 7 + 1 and round(by_h200("float64 fma", "fused") + by_h200("float64 mul", "fused")) == 7 + 1
-assert round(by_h200("float64 fma", "stencil") + by_h200("float64 mul", "stencil")) == 1  # 6 p, and nothing else
+by_name = {name: [sum(two) for two in zip(by_gpus("float64 fma", name), by_gpus("float64 mul", name), strict=True)] for name in CASES}
+assert round(products) == 7 + 1 and all(round(count) == 7 + 1 for count in by_name["fused"])
+assert all(round(count) == 1 for count in by_name["stencil"])  # 6 p, and nothing else
 
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["two-columns"]
 # ## Three witnesses
@@ -374,7 +377,8 @@ guess_count.reveal(products, how="Counted")
 # All that was counted, for the fused kernel:
 
 # %% slideshow={"slide_type": "skip"}
-print(on_h200.counters.origin, on_h200.traffic.origin, sep="\n")
+for on in GPUS:
+    print(on.counters.origin, on.traffic.origin, sep="\n")
 bench.Table(witnesses(fused, "fused"), WHERE)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -658,6 +662,7 @@ bench.Table([measured_row(on, v, edge) for on in GPUS for edge in (SMALL, LARGE)
 def billion(on):
     """Draw how near to a copy of the fewest bytes two methods come, beside their times."""
     least_s = on.iteration_s(deferred_x, LARGE) / on.over_bound(deferred_x, LARGE)
+    together = "Longest clock: of an iteration's launches over fields, taken together."
     rungs = [
         viz.Rung(
             v.title,
@@ -667,10 +672,11 @@ def billion(on):
                 "iterations": f"{on.solve(v, LARGE).observed['iterations']:,}",
                 "whole solve": bench.format_time(on.solve(v, LARGE).median_s),
             },
+            on.iteration_clock(v, LARGE),
         )
         for v in (two_kernel, deferred_x)
     ]
-    return viz.ladder_picture(rungs, bound="copy of 60 B per point", bound_gb_s=on.copy.t_eff_gb_s, note=f"{LARGE}³ unknowns, to 1e-6 of ‖b‖. {on.origin}")
+    return viz.ladder_picture(rungs, bound="copy of 60 B per point", bound_gb_s=on.copy.t_eff_gb_s, note=f"{LARGE}³ unknowns, to 1e-6 of ‖b‖. {together} {on.origin}")
 
 
 assert bytes_per_point(deferred_x) == 60
@@ -688,10 +694,12 @@ assert len(two_kernel.plan.fields) == 4 and 8 * 4 * LARGE**3 == 32_000_000_000
 # ## What memory really moved
 
 # %% slideshow={"slide_type": "skip"}
-def moved_row(variant, *names):
+def moved_row(on, variant):
     """Return a row: bytes per point that must move in an iteration, and that did, by Nsight Compute."""
-    must_read, must_write, read, written = on_h200.moved(SMALL, *names)
+    names = LAUNCHES[variant.name]
+    must_read, must_write, read, written = on.moved(SMALL, *names)
     return {
+        "GPU": on.name,
         "variant": variant.title,
         "kernels over fields": len(names),
         "must read": f"{must_read:.0f} B",
@@ -702,13 +710,8 @@ def moved_row(variant, *names):
 
 
 bench.Table(
-    [
-        moved_row(baseline, "update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
-        moved_row(map_stencil_fused, "map_stencil", "dot_pAp", "update_x_and_r", "dot_rr"),
-        moved_row(fused_dots, "update_p", "matvec_dot", "update_x_and_r_dot"),
-        moved_row(two_kernel, "search", "advance"),
-    ],
-    f"Per point of {SMALL}³; each kernel by itself, with an empty cache. {on_h200.traffic.origin}",
+    [moved_row(on, v) for on in GPUS for v in METHODS if v is not deferred_x],
+    f"Per point of {SMALL}³; each kernel by itself, with an empty cache. {bench.origins(on.traffic.origin for on in GPUS)}",
 )
 
 # %% slideshow={"slide_type": "skip"}
@@ -717,7 +720,7 @@ assert is_read > must_read and is_written < must_write
 must_move, is_moved = (sum(half) for half in np.split(np.array(on_h200.moved(LARGE, "search", "advance")), 2))
 on_h100_moved = sum(on_h100.moved(LARGE, "search", "advance")[2:])
 Markdown(
-    f"**Read**: {is_read / must_read - 1:.0%} more. About half of it is padding: rows of {SMALL} numbers are stored 256 apart. The rest "
+    f"**Read**, by the two kernels on the H200: {is_read / must_read - 1:.0%} more. About half of it is padding: rows of {SMALL} numbers are stored 256 apart. The rest "
     "are planes that are read twice, where two *chunks* meet (a chunk: the planes through which one block marches). "
     "**Written**: less, because the last writes are still in L2 when a kernel ends. "
     f"At {LARGE}³, where both hardly count: {is_moved:.1f} B of {must_move:.0f}; on an H100 {on_h100_moved:.1f} B, which this does not explain."
@@ -735,9 +738,24 @@ assert all(max(c.shares, key=c.shares.get) == clocks.MEMORY for c in binds.value
 assert set(sorted(binds, key=lambda name: binds[name].shares[clocks.MEMORY])[:3]) == {"matvec", "matvec_dot", "map_stencil"}
 assert {c.binds for c in there.values()} == {clocks.MEMORY}
 bench.Table(
-    [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in binds.items()],
-    f"Shares of a kernel's time, {SMALL}³ points. {on_h200.traffic.origin}",
+    [
+        {"GPU": on.name, "kernel": name, "time": bench.format_time(c.time_s), **c.row()}
+        for on, found in ((on_h200, binds), (on_h100, there))
+        for name, c in found.items()
+    ],
+    f"Shares of a kernel's time, {SMALL}³ points. {bench.origins(on.traffic.origin for on in GPUS)}",
 )
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **The longest clock of an iteration**, as the figures of this lecture show it, takes its launches over fields together: the bytes of all, and what all ask of
+# L2, L1 and the schedulers, beside the sum of their times. The launches with one block, which make α and β, are left out. At 250³ memory is the longest
+# clock of each method but deferred x, not all of whose launches were counted; at 1000³ only the two kernels were, and there it is memory, too.
+
+# %% slideshow={"slide_type": "skip"}
+longest = {(v, edge): [on.iteration_clock(v, edge) for on in GPUS] for v in METHODS for edge in (SMALL, LARGE)}
+of_memory = {key for key, found in longest.items() if all(clock.startswith(clocks.MEMORY) for clock in found)}
+assert of_memory == {*((v, SMALL) for v in METHODS if v is not deferred_x), (two_kernel, LARGE)}
+assert {clock for key, found in longest.items() if key not in of_memory for clock in found} == {clocks.NOT_COUNTED}
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Do not ask the host
@@ -786,7 +804,8 @@ def by_others(on):
     ):
         time_s = on.whole_s(variant, library)
         over = f"{time_s / on.whole_s(two_kernel):.1f}×"
-        rungs.append(viz.Rung(how, least / time_s, {"iteration": bench.format_time(time_s), "over two kernels": over}))
+        shown = {"iteration": bench.format_time(time_s), "over two kernels": over}
+        rungs.append(viz.Rung(how, least / time_s, shown, on.iteration_clock(variant, library=library)))
     note = f"An iteration of a whole call, {SMALL}³, double precision. {on.origin}"
     return viz.ladder_picture(rungs, bound="copy of 64 B per point", bound_gb_s=on.copy.t_eff_gb_s, note=note)
 

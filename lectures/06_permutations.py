@@ -620,8 +620,12 @@ KERNELS = ("csr_scalar", "csr_vector_4", "csr_balanced", "ell", "ellr", "sell")
 binds = {name: on_h200.clocks(name) for name in KERNELS}
 assert {name for name, c in binds.items() if c.binds == MEMORY} == {"csr_balanced", "ell", "ellr", "sell"}
 bench.Table(
-    [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in binds.items()],
-    f"Shares of a kernel's time, for Poisson's matrix on a cube. {on_h200.origin}",
+    [
+        {"GPU": on.name, "kernel": name, "time": bench.format_time(c.time_s), **c.row()}
+        for on in GPUS
+        for name, c in ((name, on.clocks(name)) for name in KERNELS)
+    ],
+    f"Shares of a kernel's time, for Poisson's matrix on a cube. {ORIGIN}",
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

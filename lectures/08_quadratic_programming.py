@@ -556,16 +556,16 @@ viz.source(gpu.update_rows_kernel(gpu.ROWS, gpu.UNROLL))
 # > on their way, and its next three find theirs in L1. That this is the reason is likely, and not measured. In float32 the naive kernel is the slower one.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Which clock binds?** As in lecture 3: the share of a kernel's time that its bytes, its traffic in L2 and L1, and its instructions would take, each alone. Only rows are held by memory. The kernels of the
-# last two rows come later: a list on the slide "Few bytes are not yet little time", a block per problem on "Thousands of problems".
+# **Which clock binds?** As in lecture 3: the share of a kernel's time that its bytes, its traffic in L2 and L1, and its instructions would take, each alone. Only rows are held by memory. The kernels
+# *a list* and *a block per problem* come later: a list on the slide "Few bytes are not yet little time", a block per problem on "Thousands of problems".
 
 # %% slideshow={"slide_type": "skip"}
 COUNTED = {"naive": "update_naive", "columns": "update_columns", "staged": "update_staged", "rows": "update_rows", "a list": "update_compacted", "a block per problem": "update_batch"}
-held = {name: on_h200.clocks(f"qp_{case}_{N}") for name, case in COUNTED.items()}
-assert [name for name, c in held.items() if c.binds == "memory"] == ["rows"] and {c.binds for c in held.values()} == {"memory", "none"}
+held = {(on.name, name): on.clocks(f"qp_{case}_{N}") for on in GPUS for name, case in COUNTED.items()}
+assert {key for key, c in held.items() if c.binds == "memory"} == {(on.name, "rows") for on in GPUS} and {c.binds for c in held.values()} == {"memory", "none"}
 bench.Table(
-    [{"kernel": name, "time": bench.format_time(c.time_s), **c.row()} for name, c in held.items()],
-    f"Shares of a kernel's time; the batch has fewer problems and updates than on its slide. {on_h200.origin}",
+    [{"GPU": gpu_name, "kernel": name, "time": bench.format_time(c.time_s), **c.row()} for (gpu_name, name), c in held.items()],
+    f"Shares of a kernel's time; the batch has fewer problems and updates than on its slide. {ORIGIN}",
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

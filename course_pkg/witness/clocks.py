@@ -12,6 +12,7 @@ link between the halves of an H200's L2 was active. This is not a clock: it coun
 anything, and does not say how much more it could transfer.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from course_pkg.core import CourseError
@@ -160,3 +161,43 @@ def clocks(counted: dict, t_peak_gb_s: float) -> Clocks:
         shares |= {name: max(found)} if found else {}
     occupancy = counted[RESIDENT] / 100 if RESIDENT in counted else None
     return Clocks(time_s, shares, counted[READ], counted[WRITTEN], counted.get(INSTRUCTIONS), occupancy)
+
+
+def in_turn(launches: Sequence[dict]) -> dict:
+    """Return the counters of several launches, one after the other, as if they were those of a single launch.
+
+    Bytes, times, instructions and other numbers of events are added up. A share of a peak rate becomes the mean of all
+    launches' shares, each weighted by the time of its launch. This is the work of all launches, divided by what the
+    unit could do in the sum of their times, as long as the GPU keeps its clock rate.
+
+    Parameters
+    ----------
+    launches : sequence of dict
+        The counters of each launch, as ``course verify traffic`` records them.
+
+    Returns
+    -------
+    dict
+        Counters that every launch has; the others are left out.
+
+    Raises
+    ------
+    CourseError
+        If there is no launch, or the time of one was not counted.
+
+    Examples
+    --------
+    >>> issue = "smsp__issue_active.avg.pct_of_peak_sustained_elapsed"
+    >>> in_turn([{TIME: 100, READ: 8, issue: 60.0}, {TIME: 300, READ: 16, issue: 20.0}])[issue]
+    30.0
+    """
+    if not launches or any(TIME not in one for one in launches):
+        raise CourseError(f"Several launches become one only if each has a time: {TIME} was not counted.")
+    time = sum(one[TIME] for one in launches)
+    kept = [name for name in launches[0] if all(name in one for one in launches)]
+    return {
+        name: sum(one[name] * one[TIME] for one in launches) / time
+        if ".pct_of_peak" in name
+        else sum(one[name] for one in launches)
+        for name in kept
+    }

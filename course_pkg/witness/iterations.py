@@ -13,9 +13,18 @@ from course_pkg.witness import record
 from course_pkg.witness.cases import large_cases
 from course_pkg.witness.clocks import Clocks, clocks
 from course_pkg.witness.compare import by_name
+from course_pkg.witness.longest import longest_in_turn
 from course_pkg.witness.on_device import OnDevice
 
 SMALL, LARGE = PUBLISHED  # edges of the two cubes that are measured
+# the launches over whole fields, in turn, of each of our methods; those of deferred x are two iterations
+LAUNCHES = {
+    "baseline": ("update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
+    "map_stencil_fused": ("map_stencil", "dot_pAp", "update_x_and_r", "dot_rr"),
+    "fused_dots": ("update_p", "matvec_dot", "update_x_and_r_dot"),
+    "two_kernel": ("search", "advance"),
+    "deferred_x": ("search", "advance_0", "search", "advance_2"),
+}
 
 
 class Iterations(OnDevice):
@@ -99,6 +108,26 @@ class Iterations(OnDevice):
     def clocks(self, case: str) -> Clocks:
         """Return the bytes, the time and the clocks of a large case, such as ``cg_search_250``."""
         return clocks(self.traffic.counters[case], self.copy.t_eff_gb_s)
+
+    def iteration_clock(
+        self, variant: Variant, edge: int = SMALL, library: Library = Library.NUMBA_CUDA
+    ) -> str:
+        """Return the longest clock of an iteration: of all its launches over whole fields, in turn.
+
+        The launches of one block, which make α and β, are left out: they read one number for each block. The result
+        is ``"not counted"`` if one of the others was not counted on a grid of this size, and for a library: only our
+        kernels were counted.
+
+        Examples
+        --------
+        >>> from course_pkg import bench
+        >>> from course_pkg.cg.variants import VARIANTS
+        >>> on, two = Iterations(bench.recorded("cg")), VARIANTS["cg_two_kernel"]
+        >>> on.iteration_clock(two), on.iteration_clock(two, library=Library.CUPY)
+        ('memory 93%', 'not counted')
+        """
+        ours = LAUNCHES.get(variant.name, ()) if library is Library.NUMBA_CUDA else ()
+        return longest_in_turn(self.found, [f"cg_{kernel}_{edge}" for kernel in ours], self.copy)
 
     def moved(self, edge: int, *kernels: str) -> tuple[float, float, float, float]:
         """Return bytes per point of kernels: those that must be read and written, then those counted as such."""

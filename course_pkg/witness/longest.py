@@ -1,11 +1,12 @@
 """The clocks of a timed launch, for a figure or a table; "not counted" if the launch was not counted."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from course_pkg.bench import Measurement, Recorded
 from course_pkg.core.units import format_time
 from course_pkg.witness import record
-from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks, is_timed
+from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks, in_turn, is_timed
 
 
 def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
@@ -35,8 +36,39 @@ def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
     >>> longest_clock(stencils, "laplacian_by_hand_512", copy)
     'not counted'
     """
-    counted = counted_large(found.device.slug).get(case)
-    return clocks(counted, copy.t_eff_gb_s).longest if is_timed(counted) else NOT_COUNTED
+    return longest_in_turn(found, (case,), copy)
+
+
+def longest_in_turn(found: Recorded, cases: Sequence[str], copy: Measurement) -> str:
+    """Return the longest clock of large cases that are launched one after the other, as one step of a program.
+
+    It is that of the step as a whole: the work of all launches beside the sum of their times. No launch has to have the
+    same longest clock.
+
+    Parameters
+    ----------
+    found, copy
+        As for :func:`longest_clock`.
+    cases : sequence of str
+        Names of the cases; one that is launched twice stands there twice.
+
+    Returns
+    -------
+    str
+        ``"not counted"`` if the device has not counted one of the cases, or if none is given.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> stencils = bench.recorded("stencil")
+    >>> copy = stencils.one("copy", size=512, dtype="float64")
+    >>> longest_in_turn(stencils, ["flux_x_16384", "flux_y_16384"], copy)
+    'memory 84%'
+    """
+    counted = counted_large(found.device.slug)
+    launches = [counted.get(case) for case in cases]
+    known = bool(launches) and all(map(is_timed, launches))
+    return clocks(in_turn(launches), copy.t_eff_gb_s).longest if known else NOT_COUNTED
 
 
 def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:

@@ -51,6 +51,32 @@ def test_without_bytes_there_is_no_clock():
         c.clocks({k: v for k, v in COUNTED.items() if k != c.READ}, t_peak_gb_s=4000)
 
 
+def test_launches_in_turn_are_all_work_beside_all_time():
+    short = {**COUNTED, c.TIME: 1e6, ISSUE: 80.0, "lts__t_sectors" + c.OF_PEAK: 20.0}
+    long = {**COUNTED, c.TIME: 3e6, ISSUE: 40.0, "lts__d_sectors" + c.OF_PEAK: 10.0}
+    found = c.clocks(c.in_turn([short, long]), t_peak_gb_s=4000)
+    assert found.time_s == pytest.approx(4e-3)
+    assert (found.bytes_read, found.bytes_written, found.instructions) == (3.2e9, 0.8e9, 2 * 12345)
+    # the L2's busiest stage differs from launch to launch: tags are busy for (20 + 3 × 60) / 4, data for (70 + 30) / 4
+    assert found.shares == pytest.approx({c.MEMORY: 0.25, c.L2: 0.5, c.L1: 0.4, c.ISSUE: 0.5})
+
+
+def test_one_launch_in_turn_is_itself():
+    assert c.in_turn([COUNTED]) == pytest.approx(COUNTED)
+
+
+def test_what_one_launch_lacks_all_lack():
+    lacking = {name: value for name, value in COUNTED.items() if name != ISSUE}
+    found = c.clocks(c.in_turn([COUNTED, lacking]), t_peak_gb_s=4000)
+    assert c.ISSUE not in found.shares and found.longest == c.NOT_COUNTED
+
+
+@pytest.mark.parametrize("launches", [[], [COUNTED, {c.READ: 8}]])
+def test_launches_without_a_time_cannot_be_joined(launches):
+    with pytest.raises(CourseError, match=r"only if each has a time: gpu__time_duration.sum was not counted"):
+        c.in_turn(launches)
+
+
 @pytest.mark.parametrize("device", ["nvidia-h200", "nvidia-h100-80gb-hbm3"])
 def test_every_recorded_rung_has_its_clocks_and_none_runs_faster_than_its_units(device):
     counted = record.recorded(record.TRAFFIC, device).counters

@@ -8,8 +8,10 @@ from course_pkg import bench
 from course_pkg.cg.cases import BOXES
 from course_pkg.cg.variants import METHODS, VARIANTS
 from course_pkg.core import Library
+from course_pkg.witness import clocks
+from course_pkg.witness.cases import large_cases
 from course_pkg.witness.compare import by_name
-from course_pkg.witness.iterations import LARGE, SMALL, Iterations, bytes_per_point, flops_of_dots
+from course_pkg.witness.iterations import LARGE, LAUNCHES, SMALL, Iterations, bytes_per_point, flops_of_dots
 
 GPUS = [Iterations(found) for found in bench.records("cg")]
 TWO = VARIANTS["cg_two_kernel"]
@@ -58,6 +60,35 @@ def test_bytes_per_point_are_those_of_the_record(on):
     counted = [on.traffic.counters[f"cg_{kernel}_{LARGE}"] for kernel in ("search", "advance")]
     assert read == sum(c["dram__bytes_read.sum"] for c in counted) / LARGE**3
     assert written == sum(c["dram__bytes_write.sum"] for c in counted) / LARGE**3
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_the_launches_of_a_method_are_the_kernels_of_its_plan(method):
+    assert len(LAUNCHES[method.name]) == len(method.plan.kernels)
+    cases = [large_cases().get(f"cg_{kernel}_{SMALL}") for kernel in LAUNCHES[method.name]]
+    without = [k for k, case in zip(LAUNCHES[method.name], cases, strict=True) if case is None]
+    assert without == (["advance_0", "advance_2"] if method.name == "deferred_x" else [])
+    for case, kernel in zip(cases, method.plan.kernels, strict=True):
+        if case is not None:
+            must = (8 * SMALL**3 * len(fields) for fields in (kernel.reads, kernel.writes))
+            assert (case.cost.bytes_read, case.cost.bytes_written) == tuple(must)
+
+
+@each_gpu
+def test_the_clock_of_an_iteration_is_the_work_of_its_launches_beside_the_sum_of_their_times(on):
+    counted = [on.traffic.counters[f"cg_{kernel}_{SMALL}"] for kernel in LAUNCHES["baseline"]]
+    moved = sum(c[clocks.READ] + c[clocks.WRITTEN] for c in counted)
+    share = moved / on.copy.t_eff_gb_s / sum(c[clocks.TIME] for c in counted)  # GB/s are bytes per nanosecond
+    assert on.iteration_clock(METHODS[0]) == f"memory {share:.0%}"
+
+
+@each_gpu
+def test_an_iteration_of_which_a_launch_was_not_counted_has_no_clock(on):
+    clock = {(v.name, edge): on.iteration_clock(v, edge) for v in METHODS for edge in (SMALL, LARGE)}
+    known = {key for key, text in clock.items() if text != clocks.NOT_COUNTED}
+    assert known == {*((v.name, SMALL) for v in METHODS if v.name != "deferred_x"), ("two_kernel", LARGE)}
+    assert on.iteration_clock(METHODS[0], library=Library.CUPY) == clocks.NOT_COUNTED
+    assert on.iteration_clock(VARIANTS["cg_csr"]) == clocks.NOT_COUNTED
 
 
 def test_by_name_gives_the_profiles_names_and_none_where_nothing_was_counted():
