@@ -40,6 +40,11 @@ NOT_NEEDED = {
     ("qp_compact_512_float64", 1): "one round is enough for so few unknowns",
     ("brought_scan_of_a_tree", 2): "a thread reads the two elements that it wrote",
     ("sstep_gram_first_3_512_float64", 1): "a thread multiplies the points that it staged",
+    **{
+        (f"over_gpus_{way}", n): "it waits for another GPU, of which one launch sees nothing"
+        for way in ("send", "take")
+        for n in (0, 1)
+    },
     ("sstep_gram_warps_first_8_odd_float64", 3): "the sums of so few tiles lie where nobody reads any more",
 }
 # with one tile, each warp multiplies what it staged itself, and needs no barrier: a case of more tiles stands for it
