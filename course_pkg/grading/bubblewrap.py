@@ -31,7 +31,7 @@ IMPORTABLE = (
     *("cuda.py", "setup", "paths.py", "notebook.py"),
     # exercises import these, so answers may use them
     *("grading/__init__.py", "grading/check.py", "grading/causes.py", "grading/limits.py"),
-    *("grading/explain.py", "grading/hazard_words.py", "grading/orders.py"),
+    *("grading/draws.py", "grading/explain.py", "grading/hazard_words.py", "grading/orders.py"),
     *("grading/ranks.py", "grading/one_rank.py"),
     *("distributed/__init__.py", "distributed/communicator.py", "distributed/serial.py"),
     *(

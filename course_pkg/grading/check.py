@@ -10,6 +10,7 @@ import numpy as np
 from course_pkg.core.access import SECTOR_BYTES
 from course_pkg.core.checks import unwritten
 from course_pkg.grading import causes
+from course_pkg.grading.draws import rng, seed, seeded
 from course_pkg.grading.explain import PROFILES, Failed, explained
 from course_pkg.grading.hazard_words import advised, of_hazard
 from course_pkg.grading.limits import bounds
@@ -32,8 +33,6 @@ __all__ = [
     "using",
 ]
 
-_SEED: list[int] | None = None
-
 
 class Out(np.ndarray):
     """An array to which an answer has to write; :func:`out` makes it."""
@@ -52,27 +51,6 @@ def out(shape, dtype="float64") -> Out:
     return unwritten(shape, dtype).view(Out)
 
 
-def rng() -> np.random.Generator:
-    """Return a random generator: in a notebook a new one each time, in the judge one that its seed determines.
-
-    Examples
-    --------
-    >>> rng().random(4).shape
-    (4,)
-    """
-    global _SEED
-    if _SEED is None:
-        return np.random.default_rng()
-    _SEED = [*_SEED[:-1], _SEED[-1] + 1]
-    return np.random.default_rng(_SEED)
-
-
-def seed(numbers: list[int] | None) -> None:
-    """Let :func:`rng` return generators with seeds from these numbers; None makes them random again."""
-    global _SEED
-    _SEED = None if numbers is None else [*numbers, 0]
-
-
 def passed(points: float) -> None:
     """Print the points of a test that has come to its end; the judge, which says so itself, prints nothing.
 
@@ -83,7 +61,7 @@ def passed(points: float) -> None:
     >>> passed(2)
     ✓ 2 of 2 points
     """
-    if _SEED is None:
+    if not seeded():
         print(f"✓ {points:g} of {points:g} point{'s' * (points != 1)}")
 
 

@@ -1,8 +1,8 @@
 """Repeat a test with the warps of each block in other orders: a result that depends on the order is wrong."""
 
 import functools
-from contextlib import contextmanager
 
+from course_pkg.grading.draws import drawing, rng
 from course_pkg.grading.explain import Failed
 
 ORDERS = {0: "even", 1: "odd"}
@@ -37,17 +37,16 @@ def in_each_order(run):
     @functools.wraps(run)
     def repeated(*args, **kwargs):
         from course_pkg import simt  # not visible in the sandbox
-        from course_pkg.grading import check
 
-        same, part = check.rng().integers(1 << 30, size=4).tolist(), check.rng().random()
-        with _drawing(same):
+        same, part = rng().integers(1 << 30, size=4).tolist(), rng().random()
+        with drawing(same):
             found = run(*args, **kwargs)
         for parity, behind in ((0, None), (1, None), (same[0] % 2, part)):
             which = f"if the warps with {ORDERS[parity]} numbers are first"
             if behind is not None:
                 which += " behind a barrier up to which all threads run in lock step"
             try:
-                with _drawing(same), simt.warps_first(parity, behind):
+                with drawing(same), simt.warps_first(parity, behind):
                     run(*args, **kwargs)
             except simt.NoOrder as error:
                 why = f"This happens {which}."
@@ -61,16 +60,3 @@ def in_each_order(run):
         return found
 
     return repeated
-
-
-@contextmanager
-def _drawing(numbers: list[int]):
-    """Let ``check.rng`` return the same generators in each ``with`` block of the same numbers."""
-    from course_pkg.grading import check
-
-    before = check._SEED
-    check.seed(numbers)
-    try:
-        yield
-    finally:
-        check._SEED = before
