@@ -72,9 +72,12 @@ _marching("matvec", cg.matvec_kernel, 1, 1, _passes(fusion.BASELINE, "matVec"))
 _marching("matvec_dot", cg.matvec_dot_kernel, 1, 1, _passes(fusion.FUSED_DOTS, "matVec"))
 _marching("map_stencil", cg.map_stencil_kernel, 2, 2, FUSED, "two_fields")
 ADVANCE, UPDATE = cg.advance_kernel(1), _passes(fusion.TWO_KERNEL, "updateXandR")
+NO_TERM, TWO_TERMS = (_passes(fusion.DEFERRED_X, container) for container in ("updateR 1", "updateXandR 2"))
 for edge in (EDGE, EDGE_LARGE):
     _marching("search", cg.search_kernel, 2, 1, TWO, "search", edge)
     _marching("advance", ADVANCE, 2, 2, UPDATE, "advance", edge)
+    _marching("advance_0", cg.advance_kernel(0), 2, 2, NO_TERM, "deferred", edge)
+    _marching("advance_2", cg.advance_kernel(2), 2, 2, TWO_TERMS, "deferred", edge)
 
 
 def _mixed(name, kernel, chosen, k, before, after, edge, march="search", scalars=state):
