@@ -76,6 +76,25 @@ def test_arrays_apart_stay_apart(kernel):
     np.testing.assert_array_equal(out.copy_to_host(), np.arange(32.0))
 
 
+def first_of_two(pair, n):
+    i = cuda.grid(1)  # noqa: F821  (the name is given to from_source)
+    if i < n:
+        pair[1][i] = pair[0][i]
+
+
+def test_arrays_in_tuples_are_copied_to_the_host_and_back():
+    import inspect
+
+    from course_pkg.simt import api
+
+    kernel = simt.Kernel.from_source(inspect.getsource(first_of_two), "first_of_two", {"cuda": api})
+    a = OnGpu(np.arange(32.0).view(np.uint8), 4096, "f8", (32,))
+    out = OnGpu(np.zeros(256, np.uint8), 8192, "f8", (32,))
+    profile = simt.profile(kernel[1, 32], (a, out), 32)
+    assert profile.hazards == [] and profile.global_load.requests == 1
+    np.testing.assert_array_equal(out.copy_to_host(), np.arange(32.0))
+
+
 def test_what_is_no_launch_is_told_how_to_write_one(kernel):
     with pytest.raises(simt.SimtError, match=r"doubled\[blocks, threads\]"):
         simt.profile(kernel, np.zeros(3))

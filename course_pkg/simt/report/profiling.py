@@ -22,7 +22,7 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
     launch : Launch
         ``kernel[blocks, threads_per_block]``, where the kernel is the interpreter's or was compiled by Numba for a GPU.
     *arguments
-        NumPy arrays, device arrays of either backend, CuPy arrays, and numbers.
+        NumPy arrays, device arrays of either backend, CuPy arrays, numbers, and tuples of these.
     trace_blocks : iterable of int, optional
         Numbers of the blocks whose addresses are kept for ``show_access``; by default, the first 64.
     steps : int, optional
@@ -52,7 +52,7 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
     from course_pkg.simt.run.launch import run_launch  # Numba's types take a second to import
 
     state = run_launch(launch, tuple(held), counters=counters, check=True, steps=steps)
-    for given, host in zip(arguments, held, strict=True):
+    for given, host in zip(_flat(arguments), _flat(held), strict=True):
         if host is not given:
             _copy_back(given, host.host)
     return build(launch, state, counters)
@@ -82,22 +82,36 @@ class Mirror:
 
 
 def on_host(arguments) -> list:
-    """Return the arguments, with arrays in GPU memory replaced by host copies.
+    """Return the arguments, with arrays in GPU memory replaced by host copies, also those in tuples.
 
     If arrays share memory on the GPU, their copies share memory, too.
     """
-    spans = []
-    for number, argument in enumerate(arguments):
+    given, spans = list(_flat(arguments)), []
+    for number, argument in enumerate(given):
         if _is_on_gpu(argument):
             first, end = byte_range(argument)
             spans.append((first, end, number))
-    held = list(arguments)
+    held = list(given)
     for start, end, members in _together(sorted(spans)):
         aligned = start - start % ALIGNMENT
         memory = np.zeros(end - aligned, np.uint8)
         for number in members:
-            held[number] = _mirror(arguments[number], memory, aligned)
-    return held
+            held[number] = _mirror(given[number], memory, aligned)
+    return _like(arguments, iter(held))
+
+
+def _flat(arguments):
+    """Yield the arguments, and the elements of tuples among them one by one."""
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from _flat(argument)
+        else:
+            yield argument
+
+
+def _like(arguments, flat) -> list:
+    """Return the values that an iterator yields, in tuples where the arguments have tuples."""
+    return [tuple(_like(a, flat)) if isinstance(a, tuple) else next(flat) for a in arguments]
 
 
 def _is_on_gpu(argument) -> bool:
