@@ -35,7 +35,16 @@ def complaints(*docstrings):
     document.reporter.stream.destination = said
     text = "\n\n".join(str(NumpyDocstring(one, AS_THE_SITE)) for one in docstrings if one)
     Parser().parse(text, document)  # without transforms, which take most of the time
-    return said.getvalue()
+    return said.getvalue() + "".join(f"{kind} referenced: {name}\n" for kind, name in undefined(document))
+
+
+def undefined(document):
+    """Return what a document refers to and does not define, which docutils' transforms would find."""
+    found = [
+        ("Undefined substitution", node["refname"]) for node in document.findall(nodes.substitution_reference)
+    ]
+    targets = {**document.refnames, **document.footnote_refs, **document.citation_refs}
+    return found + [("Unknown target", name) for name in targets if name not in document.nameids]
 
 
 def documented(path):
@@ -73,6 +82,9 @@ def test_docstrings_are_valid(folder):
         ("Return.\n\n- a\n  - b\n c", "Unexpected indentation|unindent"),
         ("See :funk:`this`.", 'Unknown interpreted text role "funk"'),
         ("Return.\n\nParameters\n----------\nx : int\n    `open", "Inline interpreted text"),
+        ("Return the largest sum of a row of |Q|, as usual.", "Undefined substitution referenced: Q"),
+        ("Return x_ and y.", "Unknown target referenced: x"),
+        ("Return x, see [1]_.", "Unknown target referenced: 1"),
     ],
 )
 def test_a_fault_is_found(docstring, said):
