@@ -337,7 +337,7 @@ def of_the_datasheet(found):
         for m in [streams[gpu][what]]
     ]
     note = f"2³⁰ doubles. Longest clock, on fewer: the bytes at the fastest copy's speed, over the time. {found.origin}"
-    return viz.ladder_picture(rungs, bound="datasheet", bound_gb_s=promised[gpu], note=note)
+    return viz.ladder_picture(rungs, bound="datasheet", bound_gb_s=promised[gpu], note=note, steps=False, ceiling=True)
 
 
 viz.on_each(of_the_datasheet, gpus.values())

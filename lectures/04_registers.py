@@ -323,7 +323,7 @@ assert round(loads["flat"]) == 7 and round(loads["marching"]) == 5 and 1 < loads
 guess_march = viz.Prediction(
     "04-march",
     "Loads per point: flat 7, queue 5, queue and tile less than 2. Which is fastest on an H200?",
-    ["flat", "queue", "queue and tile", "queue and queue and tile, alike"],
+    ["flat", "queue", "queue and tile", "both queues, alike"],
 )
 guess_march
 

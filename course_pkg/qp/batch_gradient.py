@@ -4,8 +4,8 @@
 def gradients_of_a_batch(xp, Q, h, out, norms, taken, rtol, maxiter) -> None:
     """Take steps of all problems together, until the last of them meets the tolerance; a product with all Q each.
 
-    The step length is one over the largest sum of a row of abs(Q), which no eigenvalue exceeds. A problem that has met its
-    tolerance keeps its x, though later products still read its Q.
+    The step length is one over the largest sum of a row of abs(Q), which no eigenvalue exceeds. A problem that has met
+    its tolerance keeps its x, though later products still read its Q.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""Pages about the package: headings that are plain names, and an overview with a sentence about each name."""
+"""Pages about the package: headings that are plain names, an overview of all names, links back from the source."""
 
 import ast
+import posixpath
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from course_pkg.site.rooms import PACKAGE, documented, file_of, sentence_of, wor
 
 DEPTH = re.compile(r"^   :maxdepth: \d+$", re.MULTILINE)
 TITLE = re.compile(r"\A(.+) package\n=+\n")
+BACK = re.compile(r'(<a class="viewcode-back" href=")([^"#]*)\.html#([^"]*)"')
 HEADING = re.compile(r"^(\S+) module\n-+\n", re.MULTILINE)
 
 
@@ -51,6 +53,39 @@ def laid_out(text: str, fragment: str) -> str:
 
     text = HEADING.sub(lambda found: _underlined(found[1].rpartition(".")[2], "-"), text)
     return DEPTH.sub("   :maxdepth: 1", TITLE.sub(title, text))
+
+
+def led_back(html: str, page: str, documented_on: dict[str, str]) -> str:
+    """Return a page of source whose links back to the documentation lead to names that are there.
+
+    Sphinx takes the names of a module to be all documented under one package; but several may export some of them.
+
+    Parameters
+    ----------
+    html : str
+        The page's body.
+    page : str
+        Its name, without the ending.
+    documented_on : dict of str to str
+        For each documented name, with its package, the page that it is on.
+
+    Examples
+    --------
+    >>> link = '<a class="viewcode-back" href="../api/simt.html#course_pkg.cuda.jit">[docs]</a>'
+    >>> led_back(link, "_modules/kernel", {"course_pkg.simt.jit": "api/simt", "course_pkg.cuda.jit": "api/cuda"})
+    '<a class="viewcode-back" href="../api/simt.html#course_pkg.simt.jit">[docs]</a>'
+    """
+
+    def led(found):
+        start, path, name = found.groups()
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+        parts = name.split(".")
+        tails = [name] + [".".join(parts[i:]) for i in range(1, len(parts))]
+        fits = (known for tail in tails for known, on in documented_on.items()
+                if on == there and f".{known}".endswith(f".{tail}"))  # fmt: skip
+        return f'{start}{path}.html#{next(fits, name)}"'
+
+    return BACK.sub(led, html)
 
 
 def contents(modules: list[str]) -> str:

@@ -12,6 +12,7 @@ from course_pkg.site import records
 from course_pkg.site.decks import cards, photograph
 from course_pkg.site.exercises import exercises
 from course_pkg.site.gallery import gallery
+from course_pkg.site.links import require_links
 from course_pkg.site.look import Looked, look, require_clean
 from course_pkg.site.sources import API, PAGES, SERVED, gather
 from course_pkg.slides import build as build_decks
@@ -45,14 +46,14 @@ def build(root: Path, out: Path, work: Path, *, api: bool = True, check: bool = 
     api : bool
         Also document the package, which takes a minute.
     check : bool
-        Look at the pages in a browser. Without a browser, this is an error on CI (``CI`` is set); elsewhere a notice is
-        printed.
+        Follow the links between pages, and look at the pages in a browser. Without a browser, this is an error on CI
+        (``CI`` is set); elsewhere a notice is printed.
 
     Raises
     ------
     CourseError
-        If a lecture cannot be executed, if Sphinx warns, or if a page requests something from another machine or writes
-        an error to the console.
+        If a lecture cannot be executed, if Sphinx warns, if a link leads nowhere, or if a page requests something from
+        another machine or writes an error to the console.
     """
     root, out, work = Path(root).resolve(), Path(out).resolve(), Path(work).resolve()
     lectures = sorted((root / "lectures").glob("[0-9]*.py"))
@@ -71,6 +72,8 @@ def build(root: Path, out: Path, work: Path, *, api: bool = True, check: bool = 
     }
     source = gather(root, executed, fragments, work / "site-source")
     _sphinx(root / PAGES, source, out, work / "site-doctrees", api)
+    if check:
+        require_links(out)
     looked = None
     if looks:
         looked = look(out)

@@ -92,6 +92,8 @@ def prepare(nb: "NotebookNode", number: str = "") -> "NotebookNode":
             cell.source, untitled = f"# {untitled} · {cell.source[2:]}", ""
         if cell.cell_type == "markdown" and cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
             cell.source = FOLDED.format(_notes(cell.source))
+        for output in cell.get("outputs", ()):
+            _output_for_site(output)
         if cell.cell_type == "code" and (
             cell.metadata.get("jupyter", {}).get("source_hidden")
             or cell.source.startswith(SETUP)
@@ -101,6 +103,13 @@ def prepare(nb: "NotebookNode", number: str = "") -> "NotebookNode":
     nb.metadata.pop("course", None)
     nb.cells = _joined(nb.cells)
     return nb
+
+
+def _output_for_site(output) -> None:
+    """Let links in a Markdown output lead to pages: Sphinx converts only those of Markdown cells."""
+    data = output.get("data", {})
+    if text := data.get("text/markdown"):
+        data["text/markdown"] = re.sub(r"(\]\([^):]+)\.(?:md|ipynb)(#[^)]*)?\)", r"\1.html\2)", text)
 
 
 def for_site(text: str) -> str:

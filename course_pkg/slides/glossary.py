@@ -21,6 +21,9 @@ def write_glossary(lecture_dir: Path, out_dir: Path) -> Path | None:
 
     body = markdown2html(source.read_text(encoding="utf-8"))
     body = re.sub(r'<a class="anchor-link".*?</a>', "", body)
+    body = re.sub(
+        r'<a href="(?![a-z]+:|#)[^"]*">(.*?)</a>', r"\1", body
+    )  # such files are not among the decks
     template = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_THEME), autoescape=True, undefined=jinja2.StrictUndefined
     ).get_template("glossary.html.j2")
@@ -30,5 +33,12 @@ def write_glossary(lecture_dir: Path, out_dir: Path) -> Path | None:
 
 
 def link_to_page(html: str) -> str:
-    """Let a deck's links to ``glossary.md`` open the page in a tab of its own, so that a talk keeps its place."""
-    return re.sub(rf'href="{NAME}\.md(#[^"]*)?"', rf'href="{NAME}.html\1" target="{NAME}"', html)
+    """Let a deck's links to ``glossary.md`` and to lectures open tabs of their own, so that a talk keeps its place.
+
+    Examples
+    --------
+    >>> link_to_page('<a href="glossary.md#L1">L1</a> <a href="06_permutations.ipynb">6</a>')
+    '<a href="glossary.html#L1" target="glossary">L1</a> <a href="06_permutations.html" target="06_permutations">6</a>'
+    """
+    html = re.sub(rf'href="{NAME}\.md(#[^"]*)?"', rf'href="{NAME}.html\1" target="{NAME}"', html)
+    return re.sub(r'href="(\d\d_\w+)\.ipynb"', r'href="\1.html" target="\1"', html)

@@ -85,17 +85,18 @@ def answers_picture(
             ax.plot(*zip(*answers, strict=True), "o-", color=MEMORY)
             most = max(ns for _, ns in [*answers, *beside.values()])
             least = min(ns for _, ns in [*answers, *beside.values()])
-            ax.set_ylim(least / 2, most * 12)  # room for names above the line
+            ax.set_ylim(least / 6, most * 12)  # room for names above the line, and below it
         else:
             ax.set_ylim(1, 1000)
             ax.text(0.5, 0.4, NOTHING, transform=ax.transAxes, ha="center", size=20, color=MUTED)
         for name, (size, ns) in beside.items():
             ax.plot([size], [ns], "D", color=COMPUTE, markersize=9)
             ax.annotate(
-                f"{name}: {ns:.0f} ns",
+                f"{name}:\n{ns:.0f} ns",
                 (low, ns),  # the text begins at the axis, and ends before the next band
-                xytext=(6, -20),
+                xytext=(6, -9),
                 textcoords="offset points",
+                va="top",
                 size=TEXT,
                 color=INK,
             )

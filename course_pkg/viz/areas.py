@@ -11,7 +11,6 @@ from course_pkg.viz.style import BOUND, INK, MEMORY, WASTED, pale
 WIDTH, LEFT = 640.0, 8.0  # points
 WIDER, GAP, HEAD = 840.0, 24.0, 26.0  # for several devices: width, gap between columns, room above them
 ROW, TALL = 80.0, 50.0  # height of a program's row, and of the highest throughput in a row
-DENSE = 74.0  # height of a program's row if there are several columns
 FOOT = 24.0
 TEXT, SMALL = 14.5, 12.5
 
@@ -78,8 +77,8 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
     wide = room / max(m.median_s for m in found)
     tall = TALL / max([m.throughput_gb_s for m in found] + [one.peak for one in each.values() if one.peak])
     rows = max(len(one.rows) for one in each.values())
-    head, row = (HEAD, DENSE) if many else (0, ROW)
-    height = row * rows + FOOT + words.height + head
+    head = HEAD if many else 0
+    height = ROW * rows + FOOT + words.height + head
 
     def plot(figure):
         ax = strip.sheet(figure)
@@ -87,7 +86,7 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
         for k, (device, one) in enumerate(each.items()):
             left = LEFT + k * (room + GAP)
             for i, (name, m) in enumerate(one.rows.items()):
-                y = height - head - (i + 1) * row
+                y = height - head - (i + 1) * ROW
                 _program(ax, name, m, y, wide, tall, left, room, number=f"{k}-{i}" if many else i)
                 if one.peak:
                     line = [y + one.peak * tall] * 2
@@ -97,7 +96,7 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
                 name = ": ".join(filter(None, (device, bound)))
                 ax.text(left, height - 4, name, size=TEXT, weight="bold", va="top")
             elif bound:
-                above = height - row * len(one.rows) + one.peak * tall + 5
+                above = height - ROW * len(one.rows) + one.peak * tall + 5
                 ax.text(left + room, above, bound, size=SMALL, weight="bold", ha="right", va="bottom")
         key = "as wide as its time, as high as its throughput: the area is the bytes that it moves"
         ax.text(LEFT, words.height + 2, key, size=SMALL, va="bottom")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import course_pkg
 from course_pkg.core.files import write
-from course_pkg.site.api import lay_out
+from course_pkg.site.api import lay_out, led_back
 from course_pkg.site.rooms import overview
 from course_pkg.slides.convert import COURSE_NAME, LICENCE
 
@@ -115,6 +115,7 @@ def setup(app):
     app.connect("builder-inited", write_rooms)  # after apidoc, which has written the pages' sources by then
     app.connect("builder-inited", show_functions)
     app.connect("html-page-context", load_formulas_with_widgets)
+    app.connect("html-page-context", lead_back)
 
 
 def write_rooms(app):
@@ -147,3 +148,12 @@ def load_formulas_with_widgets(app, pagename, templatename, context, doctree):
     """Load MathJax wherever a page has widgets: their labels ask for it, even if the page has no formula."""
     if pagename.startswith(("lectures/", "exercises/")):
         app.add_js_file(mathjax_path, **mathjax_options)
+
+
+def lead_back(app, pagename, templatename, context, doctree):
+    """Let a page of source link to names where they are documented."""
+    if pagename.startswith("_modules/"):
+        known = app.env.domains.python_domain.objects
+        context["body"] = led_back(
+            context["body"], pagename, {name: one.docname for name, one in known.items()}
+        )

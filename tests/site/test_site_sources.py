@@ -122,6 +122,15 @@ def test_helpers_before_the_first_idea_are_one_fold():
     ]
 
 
+def test_links_in_an_output_lead_to_pages_as_those_of_a_cell_do():
+    text = "[word](glossary.md#L1), [6](06_rows.ipynb), [there](https://example.org/a.md), f(glossary.md)"
+    outputs = [new_output("display_data", data={"text/markdown": text, "text/plain": text})]
+    nb = new_notebook(cells=[new_code_cell("Markdown(text)", outputs=outputs)])
+    [output] = prepare(nb).cells[0].outputs
+    said = "[word](glossary.html#L1), [6](06_rows.html), [there](https://example.org/a.md), f(glossary.md)"
+    assert output.data == {"text/markdown": said, "text/plain": text}
+
+
 def test_links_to_the_glossary_find_their_words():
     text = (repo_root() / "lectures" / "glossary.md").read_text(encoding="utf-8")
     places = {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}

@@ -50,12 +50,25 @@ def test_without_a_glossary_there_is_no_page(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_links_to_the_glossary_change():
+def test_the_page_links_only_to_what_is_beside_it(tmp_path):
+    lectures = tmp_path / "lectures"
+    lectures.mkdir()
+    lectures.joinpath("glossary.md").write_text(
+        "# Glossary\n\n### L1\n\nSee [a *page*](../docs/finds.md), [L1](#L1) and [there](https://example.org/).\n"
+    )
+    html = write_glossary(lectures, tmp_path).read_text(encoding="utf-8")
+    assert "See a <em>page</em>, <a" in html
+    assert '<a href="#L1">L1</a> and <a href="https://example.org/">there</a>' in html
+
+
+def test_only_links_to_the_glossary_and_to_lectures_change():
     html = '<a href="glossary.md#L1">L1</a> <a href="glossary.md">all</a> <a href="other.md#L1">x</a> glossary.md#L1'
     assert link_to_page(html) == (
         '<a href="glossary.html#L1" target="glossary">L1</a> <a href="glossary.html" target="glossary">all</a> '
         '<a href="other.md#L1">x</a> glossary.md#L1'
     )
+    assert link_to_page('<a href="06_rows.ipynb">6</a>') == '<a href="06_rows.html" target="06_rows">6</a>'
+    assert link_to_page(kept := '<a href="rows.ipynb">rows</a> 06_rows.ipynb') == kept
 
 
 @pytest.mark.browser
