@@ -8,7 +8,7 @@ Source: CUDA C++ Programming Guide, "CUDA Graphs"; made by stream capture, throu
 """
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from course_pkg import cuda
 from course_pkg.core import CourseError
@@ -61,6 +61,42 @@ def captured(step: Callable) -> Callable[[], None]:
     graph = _ask(driver.cuGraphInstantiate, recorded, 0, hint=ONLY_LAUNCHES)
     _ask(driver.cuGraphDestroy, recorded)
     return _Graph(driver, graph, step)
+
+
+class Repeats:
+    """Steps that are called again and again: a step's first call launches its kernels, all later ones launch a graph.
+
+    Examples
+    --------
+    >>> from course_pkg.vector import gpu_numba
+    >>> a, out = cuda.to_device(np.array([1.0, 2.0])), cuda.device_array(2)
+    >>> repeats = Repeats()
+    >>> for _ in range(3):
+    ...     repeats("copy", lambda stream: gpu_numba.copy_kernel[1, 32, stream](a, out))
+    >>> out.copy_to_host(), len(repeats.graphs)
+    (array([1., 2.]), 1)
+    """
+
+    def __init__(self):
+        self.graphs: dict[Hashable, Callable[[], None] | None] = {}
+
+    def __call__(self, key: Hashable, step: Callable) -> None:
+        """Do a step.
+
+        Parameters
+        ----------
+        key : hashable
+            Tells steps apart: two steps with the same key launch the same kernels with the same arguments.
+        step : callable
+            As for :func:`captured`.
+        """
+        if key not in self.graphs:
+            step(0)  # compiles the kernels
+            self.graphs[key] = None
+            return
+        again = self.graphs[key] or captured(step)
+        self.graphs[key] = again
+        again()
 
 
 class _Graph:

@@ -29,11 +29,15 @@ def _mailbox():
     """Return the last arguments of a kernel that adds up over all GPUs; the other's numbers lie there already."""
     here = np.full((2, RANKS, PLACES), mailboxes.EMPTY)
     here[0, OTHER] = numbers(PLACES)
-    return np.zeros(1, np.int32), MINE, here, Boxes()
+    return np.zeros(1, np.int32), MINE, here, Boxes(), _lost()
 
 
 def _flags(value=0):
     return np.full((RANKS, mailboxes.BLOCKS), value, np.int64)
+
+
+def _lost():
+    return np.zeros(1, np.int32)
 
 
 SUM = "parts of one GPU, and the number that another one has sent"
@@ -65,7 +69,7 @@ cases.add(
     mailboxes.send_kernel,
     3,
     64,
-    lambda: (numbers(4001), OTHER, MINE, _flags(), _flags(), zeros((2, RANKS, WINDOW)), _flags()),
+    lambda: (numbers(4001), OTHER, MINE, _flags(), _flags(), zeros((2, RANKS, WINDOW)), _flags(), _lost()),
     "a copy into a window, and a flag for each block",
     name="over_gpus_send",
 )
@@ -73,7 +77,7 @@ cases.add(
     mailboxes.take_kernel,
     3,
     64,
-    lambda: (zeros(4001), OTHER, MINE, _flags(), _flags(1), numbers((2, RANKS, WINDOW)), _flags()),
+    lambda: (zeros(4001), OTHER, MINE, _flags(), _flags(1), numbers((2, RANKS, WINDOW)), _flags(), _lost()),
     "a copy out of a window, once the flag of the block is there",
     name="over_gpus_take",
 )

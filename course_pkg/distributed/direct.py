@@ -177,7 +177,8 @@ class Direct(Link):
         rank, ranks = self.comm.rank, self.comm.ranks
         self._mine, self._rank = self._boxes[rank], np.int32(rank)
         others = tuple(self._boxes[peer].numbers for peer in range(ranks) if peer != rank)
-        self.mailbox = (cuda.to_device(np.zeros(1, np.int32)), self._rank, self._mine.numbers, others)
+        turn, self._lost = (cuda.to_device(np.zeros(1, np.int32)) for _ in range(2))
+        self.mailbox = (turn, self._rank, self._mine.numbers, others, self._lost)
         self._sent, self._got = (cuda.to_device(np.zeros((ranks, BLOCKS), np.int64)) for _ in range(2))
         self._aside = Aside() if aside is None else aside
 
@@ -194,10 +195,10 @@ class Direct(Link):
             queue, mine = cuda.external_stream(side), self._mine
             for peer, array in short[0]:
                 there = self._boxes[peer]
-                its = (self._sent, mine.answered, there.window, there.arrived)
+                its = (self._sent, mine.answered, there.window, there.arrived, self._lost)
                 send_kernel[BLOCKS, THREADS, queue](_flat(array), np.int32(peer), self._rank, *its)
             for peer, array in short[1]:
-                its = (self._got, mine.arrived, mine.window, self._boxes[peer].answered)
+                its = (self._got, mine.arrived, mine.window, self._boxes[peer].answered, self._lost)
                 take_kernel[BLOCKS, THREADS, queue](_flat(array), np.int32(peer), self._rank, *its)
 
     def join(self, stream) -> None:
@@ -213,8 +214,18 @@ class Direct(Link):
             add_kernel[1, THREADS_ADD, stream](array, *self.mailbox)
 
     def finish(self) -> None:
-        """Wait as ``Nccl`` does."""
+        """Wait as ``Nccl`` does.
+
+        Raises
+        ------
+        CourseError
+            Also if a kernel has waited for another rank in vain; the message names that rank.
+        """
         self.nccl.finish()
+        if lost := int(self._lost.copy_to_host()[0]):
+            raise CourseError(
+                f"rank {lost - 1} has not answered: a kernel on the GPU of {self.comm.name} waited for it in vain."
+            )
 
 
 def _flat(array):

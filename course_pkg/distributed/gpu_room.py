@@ -9,12 +9,20 @@ from course_pkg.core import CourseError
 from course_pkg.distributed.halo import slab_plan
 from course_pkg.distributed.links import Link
 from course_pkg.distributed.partition import Slab
-from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT, Phases
+from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT, SUMS, UPDATES, Phases
 from course_pkg.distributed.room import Clocked
 from course_pkg.sstep.gpu_numba.room import DeviceRoom
 from course_pkg.sstep.problem import LARGEST, Laplacian
 
 THINNEST = 3  # fewest planes of a slab
+PHASES = {  # of the parts of a pass
+    "powers": PRODUCT,
+    "product": PRODUCT,
+    "gram": SUMS,
+    "moments": SUMS,
+    "update": UPDATES,
+    "project": UPDATES,
+}
 
 
 class DeviceSlab(Laplacian):
@@ -105,6 +113,19 @@ class RankDeviceRoom(Clocked, DeviceRoom):
         return prod(self.A.grid)
 
     @property
+    def repeats(self) -> bool:
+        """Whether CUDA graphs may hold the launches of a pass, and its messages."""
+        return super().repeats and self.A.link.captures
+
+    def again(self, key, step, *arguments) -> None:
+        """Do a part of a pass; if a graph may hold it, its phase is not divided further."""
+        if not self.repeats:
+            super().again(key, step, *arguments)
+            return
+        with self.A.phases.whole(PHASES[key[0]]):
+            super().again(key, step, *arguments)
+
+    @property
     def longest(self) -> int:
         """Length of a vector on the rank with the most planes, which decides how many partial sums all ranks send."""
         return ceil(self.A.grid[0] / self.A.slab.ranks) * self.plane
@@ -136,14 +157,16 @@ class RankDeviceRoom(Clocked, DeviceRoom):
             for peer in self.halo
         }
         with self.A.phases(PRODUCT):
-            link.start([(p, current[where]) for p, where in edges.items()], list(self.halo.items()), 0)
+            link.start(
+                [(p, current[where]) for p, where in edges.items()], list(self.halo.items()), self.stream
+            )
             super().fused(previous, current, step, product, out)
             with self.A.phases(HALO):
-                link.join(0)
+                link.join(self.stream)
             for peer, where in edges.items():
                 self._subtract(1.0, self.halo[peer], product[where])
                 if step is not None:  # the product, times the first coefficient, is a term of the next vector
                     self._subtract(step[0], self.halo[peer], out[where])
 
     def _subtract(self, factor, plane, out) -> None:
-        self.ops.recurrence(plane, plane, out, 1.0, 0.0, factor, out)
+        self.ops.recurrence(plane, plane, out, 1.0, 0.0, factor, out, stream=self.stream)

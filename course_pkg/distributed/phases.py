@@ -33,7 +33,7 @@ class Phases:
     def restart(self) -> None:
         """Set all times to 0; from now on, time counts as scalar work until a phase begins."""
         self.seconds = dict.fromkeys(NAMES, 0.0)
-        self._open, self._since = [SCALARS], self.clock()
+        self._open, self._since, self._undivided = [SCALARS], self.clock(), False
 
     def _turn(self) -> None:
         now = self.clock()
@@ -46,8 +46,21 @@ class Phases:
         return dict(self.seconds)
 
     @contextmanager
+    def whole(self, name: str) -> Iterator[None]:
+        """Count the time of a ``with`` block as that of a phase, phases that begin inside it included."""
+        with self(name):
+            self._undivided = True
+            try:
+                yield
+            finally:
+                self._undivided = False
+
+    @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         """Count the time of a ``with`` block as that of a phase."""
+        if self._undivided:
+            yield
+            return
         self._turn()
         self._open.append(name)
         try:

@@ -28,8 +28,7 @@ METHODS = (
     ("pcg_sstep_moments", {"s": 1}),
     ("pcg_sstep_moments", {"s": 2}),
     ("pcg_sstep_moments", {"s": 3}),
-    ("pcg_sstep", {"s": 4}),
-    ("pcg_sstep", {"s": 8}),
+    *(("pcg_sstep", {"s": s}) for s in range(4, 9)),
 )
 RTOL = 1e-6
 HALO_EDGES = (8, 32, 128, 512)  # points along an edge of the exchanged planes
@@ -161,7 +160,7 @@ def summary(measurements, among=()) -> list[dict]:
                 **{name: str(m.parameters.get(name, "")) for name in told},
                 "iterations": str(m.observed.get("iterations", "")),
                 "an iteration": f"{iteration_s(m) * 1e6:,.0f} µs",
-                **{name: f"{phases[name] * 1e6:,.0f} µs" if phases else "" for name in shown},
+                **{name: f"{phases[name] * 1e6:,.0f} µs" if name in phases else "" for name in shown},
                 "speed-up": f"{_speed_up(one, m):.2f}" if one else "unknown",
             }
         )

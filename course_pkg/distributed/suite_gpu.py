@@ -4,8 +4,8 @@ For the methods of ``cg``, these are iterations in the middle of a solve, and wh
 iterations are measured with the halo exchange during the sweep and after it. On one GPU, they are also measured on a
 grid of the size that each of two GPUs has. For the methods of ``sstep``, only whole solves are measured.
 
-Messages go by NCCL. Where GPUs can write into each other's memory, what ``cg`` does is measured with that, too: such
-measurements have the parameter ``link``.
+Messages go by NCCL. Where GPUs can write into each other's memory, all is measured with that, too: such measurements
+have the parameter ``link``.
 """
 
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ def _by_link(ranks, quick, by, samples) -> Iterator[tuple[dict, dict]]:
                 yield _iterations(ranks, scaling, grid, method, overlap, 50, samples, by)
             if scaling == "strong":
                 yield _solve(ranks, scaling, grid, method, 3, by)
-        for method, options in suite.METHODS if scaling != "part" and by == NCCL else ():
+        for method, options in suite.METHODS if grid[0] <= small * ranks else ():
             task = {"task": "passes", "grid": grid, "method": method, "options": options, "rtol": suite.RTOL}
             its = {**_of(ranks, scaling, grid, by), "rtol": suite.RTOL, **options}
             yield {**task, "samples": 3, "by": by}, its

@@ -16,7 +16,6 @@ NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, L
 COPY = STREAMS["copy"].by(CUPY)
 UPDATE, BATCH, PQP, APG = (VARIANTS[name] for name in ("update", "update_batch", "pqp", "apg"))
 RTOL = 1e-6
-SLACK = 10  # a rival may exceed the tolerance by this factor, because its own residual is not ours
 MOST_PLAIN = 3000  # iterations of the plain method, which may never get there
 FIRST_PLAIN = 10  # of its first call, which only compiles
 LONG_S = 2.0  # after so many seconds, there are no further samples of another library
@@ -176,7 +175,7 @@ def rival_solve(p, library, samples, beside_gpu: bool = False) -> Iterator[Measu
     def observed():
         x = rival.result()
         kkt = kkt_residual(x, p.Q @ x + p.h)
-        met = kkt <= SLACK * RTOL * float(np.abs(p.h).max())
+        met = kkt <= RTOL * float(np.abs(p.h).max())
         where = {"cpu": cpu().name} if library in ON_CPU and beside_gpu else {}
         return {"kkt": kkt, "converged": bool(met), "version": rival.version, **where}
 

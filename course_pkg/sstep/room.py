@@ -95,6 +95,10 @@ class Room:
         """Return a block of zeros: s vectors and their products."""
         return self.zeros((2 * s, self.n))
 
+    def kept(self, shape):
+        """Return float64 memory for the sums of a pass, in which only zeros stand where no sum is written."""
+        return self.zeros(shape, np.float64)
+
     def take(self, array):
         """Return a copy of an array of b's shape as a vector."""
         return np.array(array).reshape(-1)
@@ -198,7 +202,7 @@ class Room:
     def moments(self, block, r) -> np.ndarray:
         """Return the 2 s moments and r·r: one reduction."""
         self.reductions += 1
-        out = self.zeros(len(block) + 1, np.float64)
+        out = self.kept(len(block) + 1)
         with np.errstate(over="ignore", invalid="ignore"):
             self.ops.moments(block, r, out)
         return self.collect(out)
@@ -211,7 +215,7 @@ class Room:
         self.reductions += 1
         s = len(fresh) // 2
         m = s if old is None else 2 * s
-        out = self.zeros((m + 1, m + 1), np.float64)
+        out = self.kept((m + 1, m + 1))
         with np.errstate(over="ignore", invalid="ignore"):
             self.sums(old, fresh, r, out)
         upper = np.triu(self.collect(out))

@@ -133,9 +133,10 @@ def test_the_kernels_have_no_hazards(monkeypatch):
     )
     found = [simt.profile(mailboxes.add_kernel[1, 64], array, *link.mailbox)]
     window, rank, peer = cuda.to_device(np.zeros((2, RANKS, 64))), np.int32(0), np.int32(1)
+    lost = link.mailbox[-1]
     found += [
-        simt.profile(mailboxes.send_kernel[2, 32], array, peer, rank, z[0], z[1], window, z[2]),
-        simt.profile(mailboxes.take_kernel[2, 32], array, rank, peer, z[3], z[2], window, z[1]),
+        simt.profile(mailboxes.send_kernel[2, 32], array, peer, rank, z[0], z[1], window, z[2], lost),
+        simt.profile(mailboxes.take_kernel[2, 32], array, rank, peer, z[3], z[2], window, z[1], lost),
     ]
     assert not [p.hazards for p in found if p.hazards]
 

@@ -15,7 +15,7 @@ from course_pkg.distributed.gpu_room import DeviceSlab
 from course_pkg.distributed.links import Staged
 from course_pkg.distributed.nccl import select_gpu
 from course_pkg.distributed.partition import Slab
-from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT
+from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT, SUMS, UPDATES
 from course_pkg.distributed.serial import Serial
 from course_pkg.sstep import gpu_numba as sstep
 from course_pkg.sstep.problem import Laplacian
@@ -99,6 +99,30 @@ def test_the_methods_of_sstep_run_unchanged(name, options):
     found = Serial(2).run(solve)
     assert {f.iterations for f in found} == {alone.iterations} and found[0].status is alone.status
     np.testing.assert_allclose(joined(f.x for f in found), alone.x.copy_to_host(), rtol=1e-7, atol=1e-9)
+
+
+class Queued(Staged):
+    """A link whose messages a graph may hold; in the interpreter, a graph calls its step."""
+
+    captures = True
+
+
+def test_passes_in_graphs_send_and_sum_as_passes_without():
+    b = field()
+
+    def solve(comm, kind):
+        A = DeviceSlab(GRID, kind(comm))
+        A.phases.restart()
+        found = sstep.pcg_sstep(A, mine(comm, b), s=2, rtol=1e-6)
+        return found, A.phases.read()
+
+    (plain, _), _ = Serial(2).run(lambda comm: solve(comm, Staged))
+    world = Serial(2)
+    (found, took), _ = world.run(lambda comm: solve(comm, Queued))
+    assert found.residual_norms == plain.residual_norms and found.extra == plain.extra
+    np.testing.assert_array_equal(found.x.copy_to_host(), plain.x.copy_to_host())
+    assert found.iterations > 3 * 2, "some passes are repeated"
+    assert took[HALO] == 0 < min(took[name] for name in (PRODUCT, SUMS, UPDATES, ALLREDUCE))
 
 
 def test_bad_input_is_named():

@@ -61,7 +61,7 @@ def laplacian_recurrence_kernel(terms):
     return laplacian_recurrence
 
 
-def laplacian_recurrence(previous, current, a, c, g, product, out=None, nx=None):
+def laplacian_recurrence(previous, current, a, c, g, product, out=None, nx=None, stream=0):
     """Compute ``product = A current`` and ``out = a (product - c current) - g previous`` on the GPU; one sweep.
 
     Parameters
@@ -71,6 +71,8 @@ def laplacian_recurrence(previous, current, a, c, g, product, out=None, nx=None)
     a, c, g : float
     nx : int, optional
         Number of points of a row that belong to the grid, by default all; the points behind them are zero.
+    stream : stream, optional
+        By default, the default stream.
 
     Examples
     --------
@@ -95,7 +97,7 @@ def laplacian_recurrence(previous, current, a, c, g, product, out=None, nx=None)
     march = Marches.on(shape, current.dtype.itemsize).stencil
     flat = [v.reshape(n) for v in (previous, current, product, product if out is None else out)]
     sizes = tuple(np.uint32(v) for v in (nx, pitch, shape[1], shape[0], march.planes, march.shift))
-    laplacian_recurrence_kernel(terms)[march.blocks(shape), march.block](
+    laplacian_recurrence_kernel(terms)[march.blocks(shape), march.block, stream](
         *flat[:2], real(a), real(c), real(g), *sizes, *flat[2:]
     )
 
@@ -114,7 +116,7 @@ def recurrence_kernel(previous, current, product, a, c, g, out):
         out[i] = found
 
 
-def recurrence(previous, current, product, a, c, g, out):
+def recurrence(previous, current, product, a, c, g, out, stream=0):
     """Compute ``out = a (product - c current) - g previous`` on the GPU; no synchronisation.
 
     Parameters
@@ -122,6 +124,8 @@ def recurrence(previous, current, product, a, c, g, out):
     previous, current, product, out : device array, shape (n,)
         ``out`` may be one of the others.
     a, c, g : float
+    stream : stream, optional
+        By default, the default stream.
 
     Examples
     --------
@@ -131,6 +135,6 @@ def recurrence(previous, current, product, a, c, g, out):
     """
     check_recurrence(previous, current, product, out, device=True)
     real = np.dtype(out.dtype).type
-    recurrence_kernel[blocks_for(out.size, THREADS), THREADS](
+    recurrence_kernel[blocks_for(out.size, THREADS), THREADS, stream](
         previous, current, product, real(a), real(c), real(g), out
     )

@@ -42,7 +42,7 @@ def finish_gram_kernel(edge):
     return finish_gram
 
 
-def gram(old, fresh, r, out, partial=None, warps=None):
+def gram(old, fresh, r, out, partial=None, warps=None, stream=0):
     """Compute the Gram matrix of a pass on the GPU: every vector is read once; no synchronisation.
 
     Parameters
@@ -56,6 +56,8 @@ def gram(old, fresh, r, out, partial=None, warps=None):
         Memory for the parts, from :func:`parts`; by default, new memory.
     warps : bool, optional
         Whether whole warps compute a tile; by default they do for up to 28 vectors, including r.
+    stream : stream, optional
+        By default, the default stream.
 
     Examples
     --------
@@ -73,7 +75,7 @@ def gram(old, fresh, r, out, partial=None, warps=None):
     if warps if warps is not None else count <= MOST_BY_WARPS:
         plan = Tiling(s, first)
         blocks = min(BLOCKS, -(-r.size // plan.points))
-        gram_warps_kernel(s, first)[blocks, plan.threads](*arguments)
+        gram_warps_kernel(s, first)[blocks, plan.threads, stream](*arguments)
         left, edge, elements = blocks * plan.share, plan.edge, plan.sums
     else:
         left, edge, elements = (
@@ -81,8 +83,8 @@ def gram(old, fresh, r, out, partial=None, warps=None):
             TILE,
             tiles_of(count) * TILE * TILE,
         )
-        gram_kernel(s, first)[left, THREADS](*arguments)
-    finish_gram_kernel(edge)[elements, THREADS](partial, np.int32(left), out)
+        gram_kernel(s, first)[left, THREADS, stream](*arguments)
+    finish_gram_kernel(edge)[elements, THREADS, stream](partial, np.int32(left), out)
 
 
 def parts(s: int):

@@ -6,8 +6,9 @@ from course_pkg import cuda
 from course_pkg.cg.gpu_numba import copy_rows_kernel, dot_kernel, fill_kernel, row_pitch
 from course_pkg.cg.gpu_numba.maps import DOT_BLOCKS, THREADS_MAP
 from course_pkg.core import CourseError
-from course_pkg.core.checks import require_arrays, require_ndim, require_shape
+from course_pkg.core.checks import byte_range, require_arrays, require_ndim, require_shape
 from course_pkg.core.systems import check_stops
+from course_pkg.device.graphs import Repeats
 from course_pkg.precond import cycle
 from course_pkg.precond import gpu_numba as precond
 from course_pkg.precond.preconditioners import Preconditioner
@@ -36,6 +37,7 @@ class DeviceRoom(Room):
 
     def __init__(self, ops, A, b, x0, M, rtol, atol, maxiter):
         self.A, self.M, self.partial = A, M, None
+        self.stream, self._repeats, self._kept, self._products = 0, Repeats(), {}, {}
         super().__init__(ops, A, b, x0, M, rtol, atol, maxiter)
 
     def check(self, b, x0, rtol, atol, maxiter) -> None:
@@ -100,13 +102,53 @@ class DeviceRoom(Room):
         """Copy the sums of a pass to the host, which waits for the device: the one synchronisation of a pass."""
         return array.copy_to_host()
 
+    def kept(self, shape, what="sums"):
+        """Return the same memory for what has this shape in every pass, because a graph keeps its addresses."""
+        if (what, shape) not in self._kept:
+            self._kept[what, shape] = self.zeros(shape, np.float64)
+        return self._kept[what, shape]
+
     def put(self, array):
         """Copy coefficients to the GPU."""
-        return cuda.to_device(np.ascontiguousarray(array, np.float64))
+        host = np.ascontiguousarray(array, np.float64)
+        out = self.kept(host.shape, "coefficients")
+        out.copy_to_device(host)
+        return out
 
     def copy(self, source, target) -> None:
         """Copy a vector within GPU memory."""
-        target.copy_to_device(source)
+        target.copy_to_device(source, stream=self.stream)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether CUDA graphs may hold the launches of a pass: not those of preconditioners and stored matrices."""
+        return self.fuses
+
+    def again(self, key, step, *arguments) -> None:
+        """Do ``step(*arguments)``, a part of a pass without sums on the host; by a CUDA graph if it was done before.
+
+        Parameters
+        ----------
+        key : tuple
+            Arrays, numbers and text, which together tell the step apart from all others.
+        step : callable
+            Launches kernels on ``self.stream``.
+        """
+        if not self.repeats:
+            step(*arguments)
+            return
+        key = tuple(byte_range(part) if hasattr(part, "dtype") else part for part in key)
+
+        def queue(stream):
+            self.stream = stream
+            try:
+                step(*arguments)
+            finally:
+                self.stream = 0
+
+        before = self.products
+        self._repeats(key, queue)
+        self.products = before + self._products.setdefault(key, self.products - before)
 
     @property
     def longest(self) -> int:
@@ -125,7 +167,7 @@ class DeviceRoom(Room):
         """Compute ``out = A v``."""
         self.products += 1
         if isinstance(self.A, Laplacian):
-            self.fused(v, v, None, out, None)
+            self.again(("product", v, out), self.fused, v, v, None, out, None)
         else:
             spmv_csr_vector(self.A, v[: self.n], out[: self.n])
 
@@ -137,13 +179,15 @@ class DeviceRoom(Room):
         """Compute the product with the Laplacian and the next vector of the basis in one sweep."""
         padded = (*self.shape[:2], self.pitch)
         grids = [None if v is None else v.reshape(padded) for v in (previous, current, product, out)]
-        self.ops.laplacian_recurrence(*grids[:2], *(step or (0.0, 0.0, 0.0)), *grids[2:], nx=self.shape[2])
+        self.ops.laplacian_recurrence(
+            *grids[:2], *(step or (0.0, 0.0, 0.0)), *grids[2:], nx=self.shape[2], stream=self.stream
+        )
 
     def dots(self, *pairs) -> list[float]:
         """Return the dot products of pairs of vectors: one reduction, for which the host waits once."""
         self.reductions += 1
         blocks = min(DOT_BLOCKS, -(-self.longest // (2 * THREADS_MAP)))
-        partial = cuda.device_array((len(pairs), blocks), np.float64)
+        partial = self.kept((len(pairs), blocks), "dots")
         for k, (u, v) in enumerate(pairs):
             dot_kernel[blocks, THREADS_MAP](u, v, partial[k])
         return [float(row.sum()) for row in self.collect(partial)]
@@ -157,10 +201,32 @@ class DeviceRoom(Room):
     def moments(self, block, r) -> np.ndarray:
         """Return the 2 s moments and r·r: one reduction."""
         self.reductions += 1
-        out = cuda.device_array(len(block) + 1, np.float64)
-        self.ops.moments(block, r, out, self.partial)
+        out = self.kept((len(block) + 1,))
+        self.again(("moments", block, r), self._moments, block, r, out)
         return self.collect(out)
+
+    def _moments(self, block, r, out) -> None:
+        self.ops.moments(block, r, out, self.partial, stream=self.stream)
 
     def sums(self, old, fresh, r, out) -> None:
         """Write the Gram matrix of a pass to ``out``."""
-        self.ops.gram(old, fresh, r, out, self.partial)
+        self.again(("gram", "" if old is None else old, fresh, r), self._gram, old, fresh, r, out)
+
+    def _gram(self, old, fresh, r, out) -> None:
+        self.ops.gram(old, fresh, r, out, self.partial, stream=self.stream)
+
+    def powers(self, r, basis, block) -> None:
+        """Fill a block with the vectors of a basis and their products."""
+        self.again(("powers", basis, r, block), super().powers, r, basis, block)
+
+    def update(self, old, fresh, beta, alpha, out) -> None:
+        """Update a block, x and r by the coefficients of the moments."""
+        self._move("update", self.ops.update_block, old, fresh, beta, alpha, out)
+
+    def project(self, old, fresh, C, a, out) -> None:
+        """Update a block, x and r by the coefficients of the Gram matrix."""
+        self._move("project", self.ops.project_block, old, fresh, C, a, out)
+
+    def _move(self, name, sweep, old, fresh, matrix, vector, out) -> None:
+        arguments = old, fresh, self.put(matrix), self.put(vector), self.x, self.r, out
+        self.again((name, *arguments), lambda: sweep(*arguments, stream=self.stream))

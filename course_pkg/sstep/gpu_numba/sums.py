@@ -67,7 +67,7 @@ def finish_kernel(partial, blocks, out):
         out[cuda.blockIdx.x] = total
 
 
-def moments(block, r, out, partial=None):
+def moments(block, r, out, partial=None, stream=0):
     """Compute 2 s + 1 sums on the GPU: s + 2 vectors are read once; no synchronisation.
 
     Parameters
@@ -77,6 +77,8 @@ def moments(block, r, out, partial=None):
     out : device array, shape (2 s + 1,), float64
     partial : device array, float64, optional
         Memory for the parts, from :func:`~course_pkg.sstep.gpu_numba.gram_matrix.parts`; by default, new memory.
+    stream : stream, optional
+        By default, the default stream.
 
     Examples
     --------
@@ -88,8 +90,8 @@ def moments(block, r, out, partial=None):
     s = check_moments(block, r, out, device=True)
     blocks = blocks_of(r.size)
     partial = cuda.device_array((2 * s + 1) * blocks, np.float64) if partial is None else partial
-    moments_kernel(s)[blocks, THREADS](block.reshape(block.size), r, partial)
-    finish_kernel[2 * s + 1, THREADS](partial, np.int32(blocks), out)
+    moments_kernel(s)[blocks, THREADS, stream](block.reshape(block.size), r, partial)
+    finish_kernel[2 * s + 1, THREADS, stream](partial, np.int32(blocks), out)
 
 
 def blocks_of(n: int) -> int:

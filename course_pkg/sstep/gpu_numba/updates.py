@@ -233,14 +233,14 @@ def project_block_warps_kernel(s):
     return project_block_warps
 
 
-def _launch(by_threads, by_warps, s, n, *arguments, warps):
+def _launch(by_threads, by_warps, s, n, *arguments, warps, stream):
     if warps if warps is not None else s > MOST_BY_THREADS:
-        by_warps(s)[min(BLOCKS_WARPS, -(-n // WARP)), WARP](*arguments)
+        by_warps(s)[min(BLOCKS_WARPS, -(-n // WARP)), WARP, stream](*arguments)
     else:
-        by_threads(s)[-(-n // THREADS), THREADS](*arguments)
+        by_threads(s)[-(-n // THREADS), THREADS, stream](*arguments)
 
 
-def update_block(old, fresh, beta, alpha, x, r, out, warps=None):
+def update_block(old, fresh, beta, alpha, x, r, out, warps=None, stream=0):
     """Compute ``P = Q + P_old beta`` for both halves, ``x += P alpha`` and ``r -= A P alpha`` on the GPU; one sweep.
 
     Parameters
@@ -251,6 +251,8 @@ def update_block(old, fresh, beta, alpha, x, r, out, warps=None):
     x, r : device array, shape (n,)
     warps : bool, optional
         Whether a warp shares its rows; by default it does for s above 16.
+    stream : stream, optional
+        By default, the default stream.
 
     Examples
     --------
@@ -264,10 +266,10 @@ def update_block(old, fresh, beta, alpha, x, r, out, warps=None):
     check_small(s, device=True, beta=beta, alpha=alpha)
     flat = [block.reshape(block.size) for block in (old, fresh, out)]
     arguments = (*flat[:2], beta, alpha, x, r, flat[2])
-    _launch(update_block_kernel, update_block_warps_kernel, s, r.size, *arguments, warps=warps)
+    _launch(update_block_kernel, update_block_warps_kernel, s, r.size, *arguments, warps=warps, stream=stream)
 
 
-def project_block(old, fresh, C, a, x, r, out, warps=None):
+def project_block(old, fresh, C, a, x, r, out, warps=None, stream=0):
     """Compute ``Z C`` for both halves, ``x += Z a`` and ``r -= A Z a`` on the GPU; one sweep, no synchronisation.
 
     Parameters
@@ -278,6 +280,8 @@ def project_block(old, fresh, C, a, x, r, out, warps=None):
     x, r : device array, shape (n,)
     warps : bool, optional
         Whether a warp shares its rows; by default it does for s above 16.
+    stream : stream, optional
+        By default, the default stream.
 
     Examples
     --------
@@ -291,4 +295,6 @@ def project_block(old, fresh, C, a, x, r, out, warps=None):
     check_small(s, device=True, C=C, a=a)
     flat = [block.reshape(block.size) for block in (old, fresh, out)]
     arguments = (*flat[:2], C, a, x, r, flat[2])
-    _launch(project_block_kernel, project_block_warps_kernel, s, r.size, *arguments, warps=warps)
+    _launch(
+        project_block_kernel, project_block_warps_kernel, s, r.size, *arguments, warps=warps, stream=stream
+    )
