@@ -103,6 +103,17 @@ class Fit:
         x = slow.row(theta) - ratio * fast.row(theta)
         return float(x @ theta), self.quantile * float(np.sqrt(x @ self.covariance @ x))
 
+    def ratio(self, one: Work, other: Work) -> tuple[float, float]:
+        """Return how many times as long ``one`` takes as ``other``, and the uncertainty, as for :meth:`gain`."""
+        theta = self.theta
+        rows = [work.row(theta) for work in (one, other)]
+        seconds = [float(row @ theta) for row in rows]
+        x = (
+            rows[0] / seconds[0] - rows[1] / seconds[1]
+        )  # relative errors: to first order, their difference counts
+        value = seconds[0] / seconds[1]
+        return value, value * self.quantile * float(np.sqrt(x @ self.covariance @ x))
+
 
 def fit(
     observations: Iterable[tuple[Work, float]], held: Mapping[str, float | tuple[float, float]] | None = None
