@@ -22,7 +22,8 @@
     the work of one rank in an iteration; ``model`` predicts the time of an iteration on any number of ranks,
     from latencies and bandwidths that are fitted to measurements
 ``suite``
-    what ``course bench scaling`` measures; ``job`` is what each rank does for it
+    what ``course bench scaling`` measures; ``job`` is what each rank does for it; ``recorded`` says what
+    a measurement means, ``forecast`` what follows for several ranks, ``demands`` what a run must show
 
 This package is not a topic: it has no kernels and no solver of its own, and uses those of the topics. Only ``mpi``
 needs MPI, and only when ``open_mpi`` is called.

@@ -10,8 +10,13 @@ takes ⌈log₂ ranks⌉ rounds of messages (R. Thakur, R. Rabenseifner, W. Grop
 2005). ``reduction_s`` is the cost of a reduction that even a single rank pays: the host waits for its sums, and solves
 a small system.
 
-The coefficients are fitted by least squares of *relative* errors, which also gives their covariance. So a prediction
-has an uncertainty. If the measurements do not determine a coefficient, an error names it; nothing is guessed.
+The coefficients are fitted by least squares of *relative* errors, which also gives their covariance: the scatter of the
+measurements about the fit, times the inverse of the normal equations. So a prediction has an uncertainty. If the
+measurements do not determine a coefficient, an error names it; nothing is guessed.
+
+The interval of a crossover follows from that covariance alone. It says how sure the latencies, the bandwidths and the
+kernels' times are, but not what the model leaves out, such as a kernel that reaches a smaller share of the bandwidth
+than those that were measured, or a network that slows down when all ranks use it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +31,9 @@ from course_pkg.distributed.work import COEFFICIENTS, Work
 
 LEVEL = 0.95  # confidence level of all uncertainties
 MOST_TURNS = 30  # most repetitions of the fit, each with a new choice of the hidden halos
-GPUS = tuple(2**k for k in range(11))  # 1 to 1,024
+GPUS = tuple(
+    range(1, 1025)
+)  # any number of ranks: ⌈planes / ranks⌉ planes on the fullest, ⌈log₂ ranks⌉ rounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +103,30 @@ class Fit:
         x = slow.row(theta) - ratio * fast.row(theta)
         return float(x @ theta), self.quantile * float(np.sqrt(x @ self.covariance @ x))
 
+    def ratio(self, one: Work, other: Work) -> tuple[float, float]:
+        """Return how many times as long ``one`` takes as ``other``, and the uncertainty, as for :meth:`gain`."""
+        theta = self.theta
+        rows = [work.row(theta) for work in (one, other)]
+        seconds = [float(row @ theta) for row in rows]
+        x = (
+            rows[0] / seconds[0] - rows[1] / seconds[1]
+        )  # relative errors: to first order, their difference counts
+        value = seconds[0] / seconds[1]
+        return value, value * self.quantile * float(np.sqrt(x @ self.covariance @ x))
 
-def fit(observations: Iterable[tuple[Work, float]], held: Mapping[str, float] | None = None) -> Fit:
+
+def fit(
+    observations: Iterable[tuple[Work, float]], held: Mapping[str, float | tuple[float, float]] | None = None
+) -> Fit:
     """Fit the coefficients to measured times, by least squares of relative errors.
 
     Parameters
     ----------
     observations : iterable of (Work, float)
         Pairs of a work and the seconds that it took.
-    held : dict of str to float, optional
-        Coefficients that are already known. They are not fitted, and count as exact.
+    held : dict of str to float or (float, float), optional
+        Coefficients that are not fitted, because they are already known: exactly, or with a standard error, which then
+        counts in the uncertainties of all coefficients.
 
     Raises
     ------
@@ -125,11 +146,11 @@ def fit(observations: Iterable[tuple[Work, float]], held: Mapping[str, float] | 
     """
     observations = list(observations)
     works, times = [w for w, _ in observations], np.array([t for _, t in observations], float)
-    held = dict(held or {})
+    held = {name: (value, 0.0) if np.ndim(value) == 0 else value for name, value in (held or {}).items()}
     if unknown := set(held) - set(COEFFICIENTS):
         raise CourseError(f"There is no coefficient {min(unknown)}: choose of {', '.join(COEFFICIENTS)}.")
     sought = np.array([name not in held for name in COEFFICIENTS])
-    known = np.array([held.get(name, 0.0) for name in COEFFICIENTS])
+    known, errors = np.array([held.get(name, (0.0, 0.0)) for name in COEFFICIENTS], float).T
     count = int(sought.sum())
     if len(works) <= count:
         raise CourseError(
@@ -152,9 +173,12 @@ def fit(observations: Iterable[tuple[Work, float]], held: Mapping[str, float] | 
     )
     freedom = len(works) - count
     variance = float(np.sum((X @ theta - 1) ** 2)) / freedom
+    # what each coefficient does when one that is held grows: the fitted ones make up for it
+    follows = np.diag(~sought * 1.0) - inverse @ X.T @ X @ np.diag(~sought * 1.0)
+    covariance = variance * inverse + (follows * errors**2) @ follows.T
     found = dict(zip(COEFFICIENTS, map(float, theta), strict=True))
     zero = tuple(name for name, value in found.items() if value == 0 and name not in held)
-    return Fit(found, variance * inverse, float(np.sqrt(variance)), freedom, zero)
+    return Fit(found, covariance, float(np.sqrt(variance)), freedom, zero)
 
 
 def _least_squares(X, y, names) -> np.ndarray:
@@ -191,9 +215,9 @@ class Crossover:
     Attributes
     ----------
     ranks : int or None
-        The smallest of the given numbers of ranks at which it is predicted to be faster; None if there is none.
+        The smallest of the given numbers of ranks from which on it is predicted to be faster; None if there is none.
     earliest, latest : int or None
-        The smallest number at which it may be faster, and the smallest at which it is faster with 95 % confidence.
+        From which number on it may be faster, and from which on it is, with 95 % confidence.
 
     Examples
     --------
@@ -238,13 +262,22 @@ def crossover(
     1
     """
     require_positive(ratio=ratio)
-    first: list[int | None] = [None, None, None]
+    tried, faster = [], []
     for ranks in counts:
         whole = (grid[0] * ranks, *grid[1:]) if weak else tuple(grid)
         if whole[0] < ranks:
             break
         gain, half = found.gain(Work.of(slow, whole, ranks), Work.of(fast, whole, ranks, s), ratio)
-        for i, value in enumerate((gain, gain + half, gain - half)):
-            if first[i] is None and value > 0:
-                first[i] = ranks
-    return Crossover(*first)
+        tried.append(ranks)
+        faster.append((gain > 0, gain + half > 0, gain - half > 0))
+    return Crossover(
+        *(_lasting(tried, column) for column in (zip(*faster, strict=True) if faster else [()] * 3))
+    )
+
+
+def _lasting(counts: Sequence[int], true: Sequence[bool]) -> int | None:
+    """Return the first of the counts from which on all are true; None if the last is not."""
+    k = len(counts)
+    while k and true[k - 1]:
+        k -= 1
+    return counts[k] if k < len(counts) else None

@@ -12,11 +12,20 @@ from math import prod
 
 from course_pkg.bench import Measurement, cpu, progress
 from course_pkg.bench.measurement import EXCEEDS, WARM
-from course_pkg.core import Implementation, Library
+from course_pkg.core import Library
 from course_pkg.core.host import available_cores
+from course_pkg.distributed.demands import demands
 from course_pkg.distributed.launch import launch, share
 from course_pkg.distributed.phases import NAMES
-from course_pkg.distributed.work import Work
+from course_pkg.distributed.recorded import (
+    ALLREDUCE,
+    HALO_EXCHANGE,
+    alone,
+    iteration_s,
+    phase_key,
+    phases_of,
+    speed_up,
+)
 from course_pkg.sstep.variants import VARIANTS
 
 DEVICE = "cpu"
@@ -34,16 +43,16 @@ RTOL = 1e-6
 HALO_EDGES = (8, 32, 128, 512)  # points along an edge of the exchanged planes
 REDUCED = (1, 9, 81, 289, 4225)  # numbers in a sum: a dot, and Gram matrices of s = 1, 4, 8, 32
 CALLS = 200  # messages in each sample
-HALO_EXCHANGE = Implementation("halo_exchange", "", "MPI")
-ALLREDUCE = Implementation("allreduce", "", "MPI")
 FIELDS = 4  # fewest vectors of a solve, to estimate whether a cache may hold them
 LIMIT_S = 3600.0
 
+__all__ = ["demands", "iteration_s", "phase_key", "phases_of", "run", "summary"]
+
 
 def counts(cores: int | None = None) -> tuple[int, ...]:
-    """Return the numbers of ranks: 1, 2, 4, … up to the number of cores, and at least 2."""
+    """Return the numbers of ranks: 1, 2, 4, … below the number of cores, and that number, which is at least 2."""
     most = max(2, cores or available_cores())
-    return tuple(2**k for k in range(most.bit_length()) if 2**k <= most)
+    return (*(2**k for k in range(most.bit_length()) if 2**k < most), most)
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
@@ -130,16 +139,6 @@ def measured(what, cost, footprint, device, task, parameters, result, observed) 
     )
 
 
-def phase_key(phase: str) -> str:
-    """Return the name of a phase's time in a record."""
-    return f"t_{phase.replace(' ', '_')}_s"
-
-
-def phases_of(m: Measurement) -> dict[str, float]:
-    """Return the seconds of each phase in an iteration of a recorded solve; none if they were not measured."""
-    return {name: m.observed[phase_key(name)] for name in NAMES if phase_key(name) in m.observed}
-
-
 def summary(measurements, among=()) -> list[dict]:
     """Return the rows of a table: microseconds of each phase in an iteration, and the speed-up over one rank.
 
@@ -161,46 +160,7 @@ def summary(measurements, among=()) -> list[dict]:
                 "iterations": str(m.observed.get("iterations", "")),
                 "an iteration": f"{iteration_s(m) * 1e6:,.0f} µs",
                 **{name: f"{phases[name] * 1e6:,.0f} µs" if name in phases else "" for name in shown},
-                "speed-up": f"{_speed_up(one, m):.2f}" if one else "unknown",
+                "speed-up": f"{speed_up(one, m):.2f}" if one else "unknown",
             }
         )
     return rows
-
-
-def alone(m: Measurement, measurements) -> Measurement | None:
-    """Return the same solve on one rank: of the whole grid for strong scaling, of one rank's part for weak scaling."""
-    sought = {**m.parameters, "ranks": 1, "scaling": "strong"}
-    sought.pop("link", None)  # a single rank has none
-    if m.parameters["scaling"] == "weak":
-        sought["shape"] = [m.parameters["shape"][0] // m.parameters["ranks"], *m.parameters["shape"][1:]]
-    if "overlap" in sought:
-        sought["overlap"] = True  # one rank has nothing to wait for
-    found = [o for o in measurements if o.what == m.what and o.parameters == sought]
-    return found[0] if found else None
-
-
-def iteration_s(m: Measurement) -> float:
-    """Return the seconds per iteration of a measured solve, or of a measured graph of several iterations."""
-    return m.median_s / (m.parameters.get("iterations") or m.observed["iterations"])
-
-
-def _speed_up(one: Measurement, m: Measurement) -> float:
-    """Return the scaled speed-up: the rate in points times iterations per second, divided by the rate of one rank."""
-    points = prod(m.parameters["shape"]) / prod(one.parameters["shape"])
-    return points * iteration_s(one) / iteration_s(m)
-
-
-def observations(measurements) -> list[tuple[Work, float]]:
-    """Return the observations for ``model.fit``: pairs of work and seconds, for iterations and for messages."""
-    found = []
-    for m in measurements:
-        p = m.parameters
-        if m.operation == HALO_EXCHANGE.operation:
-            found.append((Work.halo(m.observed["bytes"]), m.median_s))
-        elif m.operation == ALLREDUCE.operation:
-            found.append((Work.allreduce(p["n"], p["ranks"]), m.median_s))
-        else:
-            method = "_".join(filter(None, (m.operation, m.variant)))
-            work = Work.of(method, p["shape"], p["ranks"], p.get("s"), p["dtype"], p.get("overlap", True))
-            found.append((work, iteration_s(m)))
-    return found

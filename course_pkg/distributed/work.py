@@ -15,6 +15,7 @@ BYTE, HALO, HALO_BYTE = (COEFFICIENTS.index(name) for name in ("byte_s", "halo_s
 # fields that are read and written during a halo exchange: by the product, and by the second kernel of fused methods
 PRODUCT_FIELDS, ADVANCE_FIELDS = 2, 5
 ON_GPUS = ("cg_two_kernel", "cg_deferred_x")
+KNOWN = ("pcg", "pfcg", "pcg_sstep_moments", "pcg_sstep", *ON_GPUS)
 
 
 @dataclass(frozen=True)
@@ -135,9 +136,7 @@ def _messages(method: str, s: int | None) -> tuple[float, float, float]:
     if method in ON_GPUS:
         return 2, 2, 2
     if method not in ("pcg_sstep", "pcg_sstep_moments"):
-        raise CourseError(
-            f"There is no model of {method!r}: choose pcg, pfcg, pcg_sstep_moments, pcg_sstep, {' or '.join(ON_GPUS)}."
-        )
+        raise CourseError(f"There is no model of {method!r}: choose {', '.join(KNOWN[:-1])} or {KNOWN[-1]}.")
     if s is None or s < 1:
         raise CourseError(f"s is {s}: pass the iterations of a pass, at least 1.")
     numbers = (2 * s + 1) ** 2 if method == "pcg_sstep" else 2 * s + 1

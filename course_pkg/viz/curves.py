@@ -24,6 +24,7 @@ def curves_picture(
     yticks=None,
     ylim=None,
     bands=None,
+    marks=None,
     among=None,
     height=3.9,
     note="",
@@ -49,6 +50,8 @@ def curves_picture(
     bands : dict of str to sequence of (float, float, float), optional
         For some of the series, points (x, lowest, highest): the range of y that is as likely as the line,
         shaded around it.
+    marks : dict of str to sequence of (float, float), optional
+        Single points (x, y), such as published ones; the name of each group stands at the height of its first.
     among : sequence of str, optional
         All series of the pictures in one slider. Pass it if a picture lacks some of them: each then keeps its colour.
     height : float
@@ -70,7 +73,7 @@ def curves_picture(
     require_points({name: points for name, points in series.items() if points})
     if log not in LOGS:
         raise CourseError(f"log is {log!r}: pass one of {', '.join(map(repr, LOGS))}.")
-    lines, bands = lines or {}, bands or {}
+    lines, bands, marks = lines or {}, bands or {}, marks or {}
     if strangers := sorted(set(bands) - set(series)):
         raise CourseError(f"There is a band of {', '.join(strangers)}, but no line of this name.")
     colours = colours_of(series, among)
@@ -87,6 +90,9 @@ def curves_picture(
             ends.append((points[-1][1], name, colour))
             if name in bands:
                 ax.fill_between(*zip(*bands[name], strict=True), color=colour, alpha=0.2, lw=0)
+        for name, points in marks.items():
+            ax.plot(*zip(*points, strict=True), "D", color=BOUND, ms=8, zorder=4)
+            ends.append((points[0][1], name, BOUND))
         for y in lines.values():
             ax.axhline(y, color=BOUND, lw=2, ls="--")
         if "x" in log:
@@ -125,7 +131,13 @@ def curves_picture(
         f" The band of {name} at {_number(b[-1][0])} is from {_number(b[-1][1])} to {_number(b[-1][2])}."
         for name, b in ((name, list(band)) for name, band in bands.items())
     )
-    return draw(plot, f"{ylabel} against {xlabel}. {told}.{dashed}{shaded} {note}", size=(9.6, height))
+    marked = "".join(
+        f" {name}: {', '.join(f'{_number(y)} at {_number(x)}' for x, y in points)}."
+        for name, points in marks.items()
+    )
+    return draw(
+        plot, f"{ylabel} against {xlabel}. {told}.{dashed}{shaded}{marked} {note}", size=(9.6, height)
+    )
 
 
 def _fits_plain(series):

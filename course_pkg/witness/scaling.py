@@ -7,22 +7,14 @@ from functools import cached_property
 from math import prod
 
 from course_pkg.bench import Measurement
-from course_pkg.core import CourseError
-from course_pkg.distributed import model
-from course_pkg.distributed.phases import SUMS
-from course_pkg.distributed.suite import (
-    ALLREDUCE,
-    HALO_EXCHANGE,
-    METHODS,
-    iteration_s,
-    observations,
-    phases_of,
-)
-from course_pkg.distributed.work import ON_GPUS
+from course_pkg.bench.lookup import function_name
+from course_pkg.distributed import forecast, model
+from course_pkg.distributed.recorded import ALLREDUCE, HALO_EXCHANGE, iteration_s, phases_of
+from course_pkg.distributed.suite import METHODS
+from course_pkg.distributed.work import KNOWN, ON_GPUS
 from course_pkg.witness.on_device import OnDevice
 
 STRONG, WEAK = "strong", "weak"
-NAMES = {*ON_GPUS, *(name for name, _ in METHODS)}
 
 
 class Scaling(OnDevice):
@@ -43,11 +35,7 @@ class Scaling(OnDevice):
     @cached_property
     def rows(self) -> list[Measurement]:
         """The measurements by this link, and those of a single rank."""
-        return [
-            m
-            for m in self.found.measurements
-            if m.parameters.get("link") == self.link or m.parameters["ranks"] == 1
-        ]
+        return forecast.by_link(self.found.measurements, self.link)
 
     @cached_property
     def solves(self) -> list[Measurement]:
@@ -55,7 +43,7 @@ class Scaling(OnDevice):
         return [
             m
             for m in self.rows
-            if name_of(m) in NAMES
+            if function_name(m) in KNOWN
             and m.parameters.get("scaling") in (STRONG, WEAK)
             and m.parameters.get("overlap", True)
         ]
@@ -84,7 +72,7 @@ class Scaling(OnDevice):
         found = [
             m
             for m in self.solves
-            if name_of(m) == method and all(m.parameters.get(k) == v for k, v in wanted.items())
+            if function_name(m) == method and all(m.parameters.get(k) == v for k, v in wanted.items())
         ]
         return next(
             (m for m in found if ("iterations" in m.parameters) != whole),
@@ -140,37 +128,20 @@ class Scaling(OnDevice):
         return None
 
     def forecast(self, variant: str, shape, ranks: int) -> float | None:
-        """Return the predicted seconds of an iteration: one rank's part computed alone, plus two sums of one number.
+        """Return the predicted seconds of an iteration: the largest part of a rank alone, plus two sums of one number.
 
         Return None if one of these is not recorded. The halo exchange is assumed to be hidden by computation.
         """
-        nz, *plane = shape
-        part, sums = self.iteration(variant, (nz // ranks, *plane), 1), dict(self.sums(ranks))
-        return iteration_s(part) + 2 * sums[1] if part and 1 in sums else None
+        return forecast.of_shape(self.rows, variant, shape, ranks)
 
     @cached_property
     def fit(self) -> model.Fit | None:
-        """The model's coefficients, fitted to the records; None if the records do not determine them.
+        """The model's coefficients, fitted to what one rank does alone and to messages.
 
-        If methods of ``cg`` ran as CUDA graphs, the model is fitted only to their iterations on one rank and to
-        messages: the solves by ``sstep`` wait for the host, which the model does not include. The cost of a sweep is
-        then set to the time of a short kernel.
+        No solve on several ranks enters, so what the model says of them is a forecast. None if the records do not
+        determine the coefficients.
         """
-        alone = [m for m in self.iterations if m.parameters["ranks"] == 1]
-        apart = [m for m in self.iterations if phases_of(m)]
-        talks = [m for m in self.rows if "scaling" not in m.parameters]
-        try:
-            if not alone or not apart:
-                return model.fit(observations([*self.solves, *talks]))
-            short = min(phases_of(m)[SUMS] for m in apart) / 2
-            return model.fit(observations(alone + talks), held={"sweep_s": short})
-        except CourseError:
-            return None
-
-
-def name_of(m: Measurement) -> str:
-    """Return the method's name as the model has it."""
-    return "_".join(filter(None, (m.operation, m.variant)))
+        return forecast.fitted(self.rows)
 
 
 def shares(solved: Measurement) -> dict[str, float]:

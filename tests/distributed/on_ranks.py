@@ -3,12 +3,16 @@
 Rank 0 prints JSON. The cases that fail on purpose import no solver, so that they start at once.
 """
 
+import contextlib
 import ctypes
 import json
 import os
 import signal
 import sys
+import tempfile
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -80,6 +84,68 @@ def hangs(comm):
     if comm.rank == 1:
         time.sleep(300)
     comm.start([], [(1, np.empty(4))]).wait() if comm.rank == 0 else comm.sum([1.0])
+
+
+def between_boxes(comm):
+    """A rank is ended while the other one's kernel waits for its number; its planes have come."""
+    link = shared_boxes(comm)
+    from course_pkg import cuda
+
+    if comm.rank == 1:
+        link.start([(0, cuda.to_device(np.arange(50.0)))], [], 0)
+        comm.sum([0.0])
+        while np.isnan(
+            link.mailbox[2].copy_to_host()[0, 0, 0]
+        ):  # until rank 0 has sent its number, and waits
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
+    comm.sum([0.0])
+    come = cuda.to_device(np.zeros(50))
+    link.start([], [(1, come)], 0)
+    assert np.array_equal(come.copy_to_host(), np.arange(50.0))
+    link.add(cuda.to_device(np.ones(1)), 0)
+
+
+def shared_boxes(comm):
+    """Return a link by which ranks of the interpreter write into each other's memory: that of a file that all map."""
+    os.environ["COURSE_BACKEND"] = "simt"
+    from course_pkg import cuda
+    from course_pkg.distributed import direct
+    from course_pkg.simt.memory.device_array import DeviceArray
+
+    direct.LONGEST = 64
+    cuda.external_stream = lambda pointer: pointer
+    size, path = direct.size_of(comm.ranks), Path(tempfile.gettempdir(), f"boxes_of_{os.getppid()}")
+    if comm.rank == 0:
+        np.zeros(comm.ranks * size, np.uint8).tofile(path)
+    comm.sum([0.0])
+    memory = np.memmap(path, np.uint8, "r+")
+    comm.sum([0.0])
+    if comm.rank == 0:
+        path.unlink()  # it stays mapped
+
+    def placed(first):
+        return lambda at, shape, dtype: DeviceArray(np.ndarray(shape, dtype, memory, first + at))
+
+    boxes = {rank: direct.Box.at(comm.ranks, placed(rank * size)) for rank in range(comm.ranks)}
+    boxes[comm.rank].numbers.copy_to_device(np.full(boxes[0].numbers.shape, np.nan))
+    comm.sum([0.0])
+    nothing = SimpleNamespace(comm=comm, start=lambda *_: None, join=lambda *_: None)
+    here = SimpleNamespace(after=contextlib.nullcontext, join=lambda *_: None)
+    return direct.Direct(nothing, boxes, here)
+
+
+def gpu_waits(comm):
+    """A rank's GPU waits without end for that of a rank which computes something else."""
+    from course_pkg.distributed.direct import Direct
+    from course_pkg.distributed.nccl import Nccl
+
+    if comm.rank == 1:
+        time.sleep(300)
+    nccl, link = object.__new__(Nccl), object.__new__(Direct)
+    nccl.comm, nccl._null, link.nccl = comm, None, nccl
+    nccl._end = SimpleNamespace(record=lambda stream: None, done=False)
+    link.finish()
 
 
 def waits(comm):

@@ -1,5 +1,6 @@
 """Kernels that write into the memory of other GPUs: here both GPUs' memory is that of one process."""
 
+import importlib.util
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -102,6 +103,32 @@ def test_alpha_and_beta_over_all_gpus_are_those_of_the_whole_sum(monkeypatch):
     whole = cuda.to_device(np.append(parts, others[0]))
     for one, other in zip(found, both(scalars.alpha_kernel, scalars.beta_kernel, whole, 301), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-14)
+
+
+def patient(looks):
+    """Return the kernels anew: their waits end after this many looks, which is compiled into them."""
+    found = importlib.util.find_spec(mailboxes.__name__)
+    made = importlib.util.module_from_spec(found)
+    found.loader.exec_module(made)
+    made.POLLS = looks
+    return made
+
+
+def test_a_wait_for_a_rank_that_writes_nothing_ends_and_so_does_the_solve(monkeypatch):
+    """A kernel cannot be stopped from outside, so each wait in it ends by itself."""
+    (link, _), boxes, _ = links(monkeypatch)
+    kernels, array, state = patient(20), cuda.to_device(np.ones(3)), np.zeros(scalars.STATE_SIZE)
+    kernels.add_kernel[1, 32](array, *link.mailbox)
+    assert np.isnan(array.copy_to_host()).all()
+    state[scalars.DELTA], state[scalars.MAXITER] = 3.0, 10
+    s = cuda.to_device(state)
+    kernels.alpha_of_all_kernel[1, scalars.THREADS_FINISH](array, np.int32(0), s, *link.mailbox)
+    assert s.copy_to_host()[scalars.STOPPED] == scalars.BROKEN
+    assert np.isnan(boxes[0].numbers.copy_to_host()).all() and boxes[1].numbers.copy_to_host()[0, 0, 0] == 1
+    got, flags, answered = (cuda.to_device(np.zeros((RANKS, mailboxes.BLOCKS), np.int64)) for _ in range(3))
+    window = cuda.to_device(np.zeros((2, RANKS, 4)))
+    kernels.take_kernel[1, 32](array, np.int32(1), np.int32(0), got, flags, window, answered)
+    assert got.copy_to_host()[1, 0] == 1 and flags.copy_to_host()[1, 0] == 0, "it has not waited for ever"
 
 
 @pytest.mark.parametrize("size", [1, 50, 64])

@@ -10,6 +10,7 @@ from course_pkg import cuda
 from course_pkg.cg import gpu_numba as cg
 from course_pkg.core import CourseError, Status
 from course_pkg.distributed import gpu_cg, gpu_job, launch, suite, suite_gpu
+from course_pkg.distributed.forecast import observations
 from course_pkg.distributed.gpu_fields import RankWorkspace
 from course_pkg.distributed.gpu_room import DeviceSlab
 from course_pkg.distributed.links import Staged
@@ -180,7 +181,7 @@ def test_what_the_suite_asks_of_ranks_can_be_done(monkeypatch):
     rows = suite.summary(found)
     assert len(rows) == sum("scaling" in m.parameters for m in found)
     assert {row["speed-up"] == "unknown" for row in rows if row["scaling"] in ("strong", "weak")} == {False}
-    works = [work for work, _ in suite.observations(found)]
+    works = [work for work, _ in observations(found)]
     assert any(w.halo_bytes == 2 * 0 + 6 * 6 * 8 and w.reductions == 2 for w in works), (
         "of two kernels on two GPUs"
     )

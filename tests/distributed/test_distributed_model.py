@@ -7,7 +7,8 @@ import pytest
 
 from course_pkg.core import CourseError
 from course_pkg.distributed.model import GPUS, Crossover, Fit, crossover, fit
-from course_pkg.distributed.work import COEFFICIENTS, Work
+from course_pkg.distributed.partition import offsets
+from course_pkg.distributed.work import COEFFICIENTS, ON_GPUS, Work
 from course_pkg.sstep import cost
 
 # as on a GPU with 4 TB/s: seconds for a byte, a sweep, a reduction, a halo and its byte, a round and its byte
@@ -94,6 +95,48 @@ def test_an_iteration_of_s_steps_has_one_reduction_of_s():
     assert alone.halos == alone.rounds == alone.halo_bytes == alone.hidden_bytes == 0
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 6, 7, 12, 64, 100, 250])
+def test_any_number_of_ranks_has_the_work_of_the_largest_slab(ranks):
+    grid = (250, 20, 30)
+    planes = np.diff(offsets(250, ranks)).max()
+    work, rounds = Work.of("pfcg", grid, ranks), int(np.ceil(np.log2(ranks)))
+    assert planes == -(-250 // ranks) and work.bytes == cost.pfcg(int(planes) * 600).bytes
+    assert (work.rounds, work.round_bytes) == (rounds, 8 * 9 * rounds)
+    assert work.halo_bytes == 8 * 600 * min(2, ranks - 1)
+    assert ranks == 1 or work.hidden_bytes == 16 * planes * 600
+
+
+def test_between_powers_of_two_an_iteration_takes_no_shorter_than_its_fullest_rank():
+    """84 of 250 planes are more than a third, and a sum over 3 ranks takes the rounds of one over 4."""
+    found = certain()
+    times = {ranks: found.predict(Work.of("pcg", (250,) * 3, ranks))[0] for ranks in (1, 2, 3, 4, 5, 6, 7, 8)}
+    assert sorted(times.values(), reverse=True) == list(times.values())
+    one = Work.of("pcg", (250,) * 3, 3)
+    assert one.bytes * 3 > 1.007 * Work.of("pcg", (250,) * 3, 1).bytes
+    assert one.rounds == Work.of("pcg", (250,) * 3, 4).rounds == 2 * 2
+
+
+def test_what_is_held_with_an_error_widens_intervals_as_repetitions_scatter():
+    """Iterations with as many sums as sweeps do not tell both apart: a sweep is held at a value that may be wrong."""
+    rng, error, fits = np.random.default_rng(11), 1e-6, []
+    works = [Work.of(m, (planes, 125, 125), 1) for m in ON_GPUS for planes in (16, 32, 64, 125)] + MESSAGES
+    for seed in range(200):
+        held = {"sweep_s": (TRUE[1] + rng.normal(0, error), error)}
+        fits.append(fit(measured(works, noise=0.002, seed=seed), held=held))
+    x = Work.of("pcg_sstep", (250,) * 3, 8, 4).row(TRUE)
+    for row in (x, *np.eye(7)[:3]):
+        told = np.sqrt(np.median([row @ f.covariance @ row for f in fits]))
+        assert 0.8 * told < np.std([row @ f.theta for f in fits]) < 1.25 * told
+    exact = fit(measured(works, noise=0.002), held={"sweep_s": TRUE[1]})
+    assert (
+        exact.uncertainty("sweep_s")
+        == 0
+        < exact.uncertainty("reduction_s")
+        < fits[0].uncertainty("reduction_s")
+    )
+    assert fits[0].uncertainty("sweep_s") == pytest.approx(fits[0].quantile * error)
+
+
 # ---- the crossover
 
 
@@ -112,6 +155,24 @@ def test_the_crossover_is_where_the_times_cross(s, ratio):
     found = crossover(certain(), grid, s, ratio=ratio)
     wanted = by_hand(grid, s, ratio=ratio)
     assert found == Crossover(wanted, wanted, wanted)
+
+
+def test_a_crossover_is_from_which_number_on_and_not_a_number_that_happens_to_be_faster():
+    theta = dict(zip(COEFFICIENTS, TRUE, strict=True))
+
+    class Told(Fit):
+        def gain(self, slow, fast, ratio=1.0):
+            return {6: -1.0, 7: 1.0, 8: -0.5, 9: 1.0, 10: 2.0}[round(slow.bytes)], 0.75
+
+    works = iter(range(6, 11))
+
+    def of(method, grid, ranks, s=None):
+        return Work(bytes=next(works) if method == "pcg" else 0.0)
+
+    told = Told(theta, np.zeros((7, 7)), 0.0, 10)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Work, "of", of)
+        assert crossover(told, (10,) * 3, 2, counts=range(6, 11)) == Crossover(9, 7, 9)
 
 
 def test_a_slower_network_moves_the_crossover_to_fewer_ranks():

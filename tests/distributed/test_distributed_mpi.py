@@ -1,7 +1,7 @@
 """Ranks as processes under ``mpirun``: the same numbers as in one process, and no failure without an end and a name.
 
-Without MPI these tests are skipped visibly; on CI that is an error. They start twelve times, which takes about 20 s of
-processor time in all: the failures import no solver.
+Without MPI these tests are skipped visibly; on CI that is an error. They start fourteen times, which takes about 25 s
+of processor time in all: the failures import no solver.
 """
 
 import json
@@ -83,6 +83,7 @@ def failure(case, ranks, timeout_s=30):
     [
         ("raises", 3, r"^rank 1 of 3 \(.*, process \d+\): ValueError: this rank has a bug"),
         ("killed", 3, r"^rank 1 \(.*, process \d+\) was ended by signal 9 \(SIGKILL\)"),
+        ("between_boxes", 2, r"^rank 1 \(.*, process \d+\) was ended by signal 9 \(SIGKILL\)"),
         ("vanishes", 2, r"^rank 1 \(.*\) ended before the others, with status 0"),
         ("gives_up", 2, r"^rank 1 ended with status 3"),
         ("stuck", 2, r"^rank 0 of 2 \(.*, process \d+\): ValueError: this rank has a bug"),
@@ -101,6 +102,7 @@ def test_a_rank_that_fails_ends_the_others_at_once_with_its_name(case, ranks, sa
     ("case", "ranks", "said"),
     [
         ("hangs", 3, "waited 1 s for .*: rank 1 does not answer"),
+        ("gpu_waits", 2, "rank 0 of 2 .* waited 1 s for what its GPU has to do: rank 1 does not answer"),
         ("leaves", 2, "rank 0 of 2 .* waited 1 s for a sum over all ranks: rank 1 does not answer"),
         ("waits", 2, "waited 1 s for 4 numbers from rank .: all ranks answer, so they wait for each other"),
     ],

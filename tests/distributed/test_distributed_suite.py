@@ -8,6 +8,7 @@ from course_pkg import bench
 from course_pkg.cli import main
 from course_pkg.core import CourseError, Library
 from course_pkg.distributed import job, suite
+from course_pkg.distributed.forecast import observations
 from course_pkg.distributed.launch import share
 from course_pkg.distributed.phases import NAMES, PRECONDITION
 from course_pkg.distributed.serial import Serial
@@ -79,7 +80,7 @@ def test_records_of_different_numbers_of_ranks_lie_side_by_side(tiny, tmp_path, 
         ("strong", "2")
     ] * 2 + [("weak", "2")] * 2
     assert rows[0]["speed-up"] == "1.00" and all(float(row["speed-up"]) > 0 for row in rows)
-    assert len(suite.observations(loaded)) == 10
+    assert len(observations(loaded)) == 10
 
 
 def test_the_speed_up_counts_points_and_iterations():
@@ -103,8 +104,9 @@ def test_a_solve_that_does_not_converge_is_not_timed(tiny, monkeypatch):
         list(suite.run("cpu", quick=True))
 
 
-def test_numbers_of_ranks_are_powers_of_two_up_to_the_cores():
-    assert [suite.counts(cores) for cores in (1, 2, 3, 8)] == [(1, 2), (1, 2), (1, 2), (1, 2, 4, 8)]
+def test_numbers_of_ranks_are_powers_of_two_and_all_cores():
+    assert [suite.counts(cores) for cores in (1, 2, 3, 8)] == [(1, 2), (1, 2), (1, 2, 3), (1, 2, 4, 8)]
+    assert suite.counts(6) == (1, 2, 4, 6)
 
 
 def test_a_gpu_is_refused_in_a_sentence():

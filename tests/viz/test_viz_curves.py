@@ -51,6 +51,13 @@ def test_a_band_lies_around_its_line():
         curves_picture(FALLS, **AXES, bands={"s = 8": [(0, 1, 2)]})
 
 
+def test_single_points_are_drawn_and_named():
+    marks = {"published": [(4, 1e-3), (4, 2e-3)]}
+    picture = curves_picture(FALLS, **AXES, log="y", marks=marks)
+    assert picture.alt.endswith("published: 0.001 at 4, 0.002 at 4. ".strip())
+    assert ">published<" in picture.svg and ">published<" not in curves_picture(FALLS, **AXES, log="y").svg
+
+
 def test_a_line_keeps_its_colour_where_another_is_missing():
     alone = {"s = 4": FALLS["s = 4"]}
     assert SERIES[1].lower() not in curves_picture(alone, **AXES).svg.lower()
