@@ -9,6 +9,7 @@ import pytest
 
 from course_pkg import cuda, simt
 from course_pkg.cg.gpu_numba import scalars
+from course_pkg.core import CourseError
 from course_pkg.distributed import direct, launch, mailboxes
 from course_pkg.distributed.direct import NUMBERS, Box, Direct
 from course_pkg.distributed.nccl import Nccl
@@ -43,10 +44,11 @@ def links(monkeypatch, longest=64):
     boxes, long, made = {rank: box() for rank in range(RANKS)}, [], []
     for rank in range(RANKS):
         nccl = SimpleNamespace(
-            comm=SimpleNamespace(rank=rank, ranks=RANKS),
+            comm=SimpleNamespace(rank=rank, ranks=RANKS, name=f"rank {rank} of {RANKS}"),
             start=lambda sends, receives, _stream: long.append((len(sends), len(receives))),
             join=lambda _stream: None,
             add=lambda array, _stream: long.append(array.size),
+            finish=lambda: None,
         )
         made.append(Direct(nccl, boxes, Aside()))
     return made, boxes, long
@@ -125,10 +127,33 @@ def test_a_wait_for_a_rank_that_writes_nothing_ends_and_so_does_the_solve(monkey
     kernels.alpha_of_all_kernel[1, scalars.THREADS_FINISH](array, np.int32(0), s, *link.mailbox)
     assert s.copy_to_host()[scalars.STOPPED] == scalars.BROKEN
     assert np.isnan(boxes[0].numbers.copy_to_host()).all() and boxes[1].numbers.copy_to_host()[0, 0, 0] == 1
+    lost = link.mailbox[-1]
+    assert lost.copy_to_host()[0] == 1 + 1, "rank 1"
+    with pytest.raises(
+        CourseError, match="rank 1 has not answered: a kernel on the GPU of rank 0 of 2 waited"
+    ):
+        link.finish()
+
+
+def test_a_plane_that_does_not_come_is_not_an_old_one(monkeypatch):
+    (link, _), _, _ = links(monkeypatch)
+    kernels, array, lost = patient(20), cuda.to_device(np.ones(3)), cuda.to_device(np.zeros(1, np.int32))
     got, flags, answered = (cuda.to_device(np.zeros((RANKS, mailboxes.BLOCKS), np.int64)) for _ in range(3))
     window = cuda.to_device(np.zeros((2, RANKS, 4)))
-    kernels.take_kernel[1, 32](array, np.int32(1), np.int32(0), got, flags, window, answered)
-    assert got.copy_to_host()[1, 0] == 1 and flags.copy_to_host()[1, 0] == 0, "it has not waited for ever"
+    kernels.take_kernel[1, 32](array, np.int32(1), np.int32(0), got, flags, window, answered, lost)
+    assert np.isnan(array.copy_to_host()).all() and lost.copy_to_host()[0] == 2
+
+
+def test_once_a_rank_is_lost_no_kernel_waits_any_more(monkeypatch):
+    (link, _), boxes, _ = links(monkeypatch)
+    kernels, array = patient(10**9), cuda.to_device(np.ones(3))  # so many looks would never end
+    link.mailbox[-1].copy_to_device(np.array([2], np.int32))
+    kernels.add_kernel[1, 32](array, *link.mailbox)
+    assert np.isnan(array.copy_to_host()).all()
+    put(boxes, 0, 1, np.full(3, 5.0))
+    array.copy_to_device(np.ones(3))
+    kernels.add_kernel[1, 32](array, *link.mailbox)
+    assert (array.copy_to_host() == 6).all(), "what has come is taken"
 
 
 @pytest.mark.parametrize("size", [1, 50, 64])
