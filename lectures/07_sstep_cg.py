@@ -53,7 +53,7 @@ from course_pkg.paths import figure
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
 from course_pkg.precond.cost import vcycle
-from course_pkg.sstep import bases, cost, reference, scalar_work
+from course_pkg.sstep import bases, cost, projection, reference, scalar_work
 from course_pkg.sstep.problem import PUBLISHED, Laplacian
 from course_pkg.sstep.stability import studies
 from course_pkg.sstep.suite import OPERATIONS
@@ -590,7 +590,7 @@ conditions = {}
 for name in bases.BASES:
     largest = gram_of(name, max(DEPTHS))  # of the other two, fewer vectors are the first of more
     conditions[name] = [
-        scalar_work.condition(largest[:k, :k] if name != "newton" else gram_of(name, k)) for k in DEPTHS
+        projection.condition(largest[:k, :k] if name != "newton" else gram_of(name, k)) for k in DEPTHS
     ]
 at_eight = {name: found[7] for name, found in conditions.items()}
 assert (
@@ -733,7 +733,7 @@ assert np.linalg.norm(Z.T @ (r_new - AZ @ a)) < 1e-8 * np.linalg.norm(g)
 # $P^T A P$, $P^T A Q$ and $Q^T A Q$: all that "Conjugacy" needs. So the new directions follow without another sum.
 
 # %% slideshow={"slide_type": "skip"}
-found = scalar_work.projected(G, g, s)
+found = projection.projected(G, g, s)
 assert (
     np.allclose(Z @ found.a, Z @ a, atol=1e-9 * abs(Z @ a).max())
     and abs(AZ[:, :s].T @ (Z @ found.C)).max() < 1e-8

@@ -90,8 +90,11 @@ def test_passes_of_other_lengths_are_iterations_of_pcg(monkeypatch, library, len
 # ---- guesses
 
 
-def played(norms, s, target):
-    """Return iterations and reductions of a solve whose residual has these norms after 0, 1, … iterations."""
+def played(norms, s, target, within=True):
+    """Return iterations and reductions of a solve whose residual has these norms after 0, 1, … iterations.
+
+    ``within``: whether a pass tells the norms after its first iterations, as it does unless rounding errors are large.
+    """
     pace, iterations, reductions = Pace(target), 0, 0
     pace.note(0, norms[0])
     while True:
@@ -107,6 +110,8 @@ def played(norms, s, target):
         if here <= target:
             return iterations, reductions
         assert 1 <= length <= s
+        if within:
+            pace.note(iterations, here, *norms[iterations + 1 : iterations + length])
         iterations += length
 
 
@@ -114,12 +119,13 @@ def played(norms, s, target):
     st.lists(st.floats(-2.0, 1.0), min_size=1, max_size=150),
     st.integers(1, 32),
     st.floats(1e-12, 0.5),
+    st.booleans(),
 )
-def test_no_guess_costs_iterations_and_few_cost_reductions(steps, s, target):
+def test_no_guess_costs_iterations_and_few_cost_reductions(steps, s, target, within):
     """Whatever the norms do, it ends no later than with whole passes, and asks for at most SPARE more reductions."""
     norms = [*np.exp(np.cumsum([0.0, *steps])), 0.5 * target]
     whole = next(k for k in range(0, 400, s) if norms[min(k, len(norms) - 1)] <= target)
-    iterations, reductions = played(norms, s, target)
+    iterations, reductions = played(norms, s, target, within)
     assert iterations <= whole and reductions <= whole // s + 1 + SPARE
 
 

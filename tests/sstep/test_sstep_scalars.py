@@ -5,7 +5,7 @@ import pytest
 from test_sstep_methods import random_right_side, spd
 
 from course_pkg.permutation.problem import poisson
-from course_pkg.sstep import bases, bounds, reference, scalar_work
+from course_pkg.sstep import bases, bounds, projection, reference, scalar_work
 from course_pkg.sstep.bounds import gershgorin, lanczos
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
@@ -60,7 +60,7 @@ def test_a_projection_is_the_minimum_over_both_blocks():
     A, r = spd(50, 100.0), random_right_side(50)
     Z = np.random.default_rng(1).uniform(-1, 1, (6, 50))
     G, g = Z @ A @ Z.T, Z @ r
-    found = scalar_work.projected(G, g, 3)
+    found = projection.projected(G, g, 3)
     np.testing.assert_allclose(found.a, np.linalg.solve(G, g), rtol=1e-8)
     new = found.C.T @ Z
     np.testing.assert_allclose(new @ A @ new.T, np.eye(3), atol=1e-9)
@@ -74,7 +74,7 @@ def test_a_projection_cuts_off_what_is_dependent():
     Z[5] = Z[4] + Z[3]
     Z[0] = 0  # cut off in the pass before
     r = random_right_side(50)
-    found = scalar_work.projected(Z @ A @ Z.T, Z @ r, 3)
+    found = projection.projected(Z @ A @ Z.T, Z @ r, 3)
     assert found.kept == 2 and not found.C[:, 2].any()
     x = found.a @ Z
     np.testing.assert_allclose(Z @ (r - A @ x), 0, atol=1e-8)
