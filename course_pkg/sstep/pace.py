@@ -5,9 +5,9 @@ short one, the norms of the residual say how fast it falls, and so how many iter
 pass tells them for each iteration within it, at no cost (``projection.residuals``). Where it does not, and where the
 residual seems small enough, a sum of its own asks for the norm of today.
 
-The residual of conjugate gradients does not fall evenly: it may nearly stand still and then drop. So a shorter pass is
-chosen to do little too much even if the residual falls ``FAST`` times as fast as before, and another one follows. If one
-that was meant to be the last falls short, the next does the share ``MUCH`` of the iterations so far, at least.
+The residual of conjugate gradients does not fall evenly: it may nearly stand still and then drop. So the first shorter
+pass is chosen to do little too much even if the residual falls ``FAST`` times as fast as before; the next one is meant
+to be the last. If such a pass falls short, the next does the share ``MUCH`` of the iterations so far, at least.
 
 Two rules bound what a wrong guess costs. Shorter passes end where a whole one would have ended, at the latest, so the
 method never takes more iterations than with whole passes. And after ``SPARE`` extra reductions, all passes are whole.
@@ -154,8 +154,10 @@ class Pace:
         unknown = left == inf and rest == s
         if self._age(iterations) > 1 or not self.matters(iterations, s) or unknown:
             return rest
-        wanted = little + 1 if left == inf else min(ceil(left), ceil(left / FAST) + little)
-        if self.meant:  # the last pass was, to be the last
+        wanted = little + 1 if left == inf else ceil(left)
+        if rest == s:  # the first shorter pass
+            wanted = min(wanted, ceil(left / FAST) + little)
+        elif self.meant:  # the pass before was meant to be the last
             wanted = max(wanted, little + 1)
         if wanted >= rest:
             return rest

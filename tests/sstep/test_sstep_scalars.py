@@ -68,6 +68,26 @@ def test_a_projection_is_the_minimum_over_both_blocks():
     assert found.kept == 3
 
 
+def test_one_factorization_gives_what_eigenvalues_give(monkeypatch):
+    """The same step, and directions of the same span, which are conjugate; last and ahead are those of smaller systems."""
+    rng = np.random.default_rng(5)
+    A, Z, r = spd(40, 1e2), rng.standard_normal((10, 40)), rng.standard_normal(40)
+    Z[1] = 0.0  # a vector that was dropped
+    G, g = Z @ A @ Z.T, Z @ r
+    fast = projection.projected(G, g, 4)
+    monkeypatch.setattr(projection, "SAFE", np.inf)
+    slow = projection.projected(G, g, 4)
+    assert len(fast.last) == 4 and len(slow.last) == 0 and fast.kept == slow.kept == 4
+    np.testing.assert_allclose(fast.a, slow.a, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fast.C @ fast.C.T, slow.C @ slow.C.T, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fast.condition, slow.condition)
+    for k in range(1, 4):
+        known = [j for j in range(6 + k) if j != 1]
+        a = np.linalg.solve(G[np.ix_(known, known)], g[known])
+        np.testing.assert_allclose(fast.last[k - 1], a[-1], rtol=1e-9)
+        np.testing.assert_allclose(fast.ahead[k], g[6 + k] - G[6 + k, known] @ a, rtol=1e-8)
+
+
 def test_a_projection_cuts_off_what_is_dependent():
     A = spd(50, 100.0)
     Z = np.random.default_rng(1).uniform(-1, 1, (6, 50))
