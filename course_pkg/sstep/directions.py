@@ -2,7 +2,7 @@
 
 New directions must be conjugate to the last s ones, however many passes these come from. So a shorter pass keeps the
 youngest directions of the pass before it, beside its own: its block is as full as any other, and a pass of any length
-may follow. The eigenvectors with which a pass may make its directions mix old and young ones; a rotation tells them apart.
+may follow. A pass may make its directions by eigenvectors, which mix old and young ones; a rotation tells them apart.
 """
 
 import numpy as np

@@ -41,7 +41,7 @@ def test_a_residual_that_stands_still_before_it_falls():
 @pytest.mark.parametrize("preconditioned", [False, True])
 @pytest.mark.parametrize("dtype, digits", [("float64", 1e-6), ("float32", 1e-3)])
 def test_the_gram_matrix_tells_the_norms_within_a_pass(monkeypatch, preconditioned, dtype, digits):
-    """They are those of pcg; also with a preconditioner of equal entries, for which the ratio of r·r to r·Mr is constant."""
+    """They are those of pcg; also with a preconditioner of equal entries: r·r over r·Mr is constant."""
     A, seen = poisson((12, 12, 12)), []
     b = np.random.default_rng(0).standard_normal(12**3).astype(dtype)
     M = jacobi(A.astype(dtype)) if preconditioned else None

@@ -69,7 +69,7 @@ def test_a_projection_is_the_minimum_over_both_blocks():
 
 
 def test_one_factorization_gives_what_eigenvalues_give(monkeypatch):
-    """The same step, and directions of the same span, which are conjugate; last and ahead are those of smaller systems."""
+    """The same step, and directions of the same span; last and ahead are those of smaller systems."""
     rng = np.random.default_rng(5)
     A, Z, r = spd(40, 1e2), rng.standard_normal((10, 40)), rng.standard_normal(40)
     Z[1] = 0.0  # a vector that was dropped
