@@ -22,6 +22,7 @@ theory and practice, PhD thesis, Berkeley 2015 (both, for conjugate gradients).
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def basis(name: str, s: int, bounds=None) -> Basis:
     lo, hi = check_bounds(bounds)
     centre, half = (hi + lo) / 2, (hi - lo) / 2
     if name == "newton":
-        return Basis(name, (2 / half,) * steps, tuple(leja(s, lo, hi)[:steps]), (0.0,) * steps)
+        return Basis(name, (2 / half,) * steps, _leja(s, lo, hi)[:steps], (0.0,) * steps)
     a = (1 / half,) + (2 / half,) * (steps - 1)
     return Basis(name, a[:steps], (centre,) * steps, ((0.0,) + (1.0,) * (steps - 1))[:steps])
 
@@ -128,6 +129,11 @@ def leja(s: int, lo: float, hi: float) -> list[float]:
         far = [np.sum(np.log(np.abs(p - np.array(chosen)))) for p in points]
         chosen.append(points.pop(int(np.argmax(far))))
     return [float(p) for p in chosen]
+
+
+@lru_cache(maxsize=64)
+def _leja(s, lo, hi):
+    return tuple(leja(s, lo, hi))
 
 
 def values(chosen: Basis, t) -> np.ndarray:

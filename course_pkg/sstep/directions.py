@@ -2,16 +2,16 @@
 
 New directions must be conjugate to the last s ones, however many passes these come from. So a shorter pass keeps the
 youngest directions of the pass before it, beside its own: its block is as full as any other, and a pass of any length
-may follow. The eigenvectors with which a pass makes its directions mix old and young ones; a rotation tells them apart.
+may follow. A pass may make its directions by eigenvectors, which mix old and young ones; a rotation tells them apart.
 """
 
 import numpy as np
 
-from course_pkg.sstep.scalar_work import Projection
+from course_pkg.sstep.projection import Projection
 
 
 class Directions:
-    """The order of the directions in the old block, by age.
+    """The order of the directions in the old block, by age; it is found when a shorter pass asks for it.
 
     Examples
     --------
@@ -23,7 +23,11 @@ class Directions:
     """
 
     def __init__(self):
-        self.order = np.zeros((0, 0))  # directions of the old block, times this: the oldest first
+        self.room, self.before, self.made = (
+            0,
+            0,
+            np.zeros((0, 0)),
+        )  # of the old block: size, kept from before, made
 
     def coefficients(self, found: Projection, s: int, length: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients C and a of a pass in the shapes of whole blocks, for ``project_block``.
@@ -51,18 +55,24 @@ class Directions:
         """
         old = len(found.a) - length
         made, stays = found.C[:, : found.kept], np.zeros((old, 0))
-        turn = by_age(made[old:])
         if length < s:
-            made, turn = made @ turn, np.eye(found.kept)
+            made = made @ by_age(made[old:])
             if old:
-                stays = self.order[:, -(s - found.kept) :]
+                stays = self._order()[:, -(s - found.kept) :]
         before, C, a = stays.shape[1], np.zeros((2 * s, s)), np.zeros(2 * s)
         every = slice(before, before + found.kept)
         C[:old, :before], C[:old, every], C[s : s + length, every] = stays, made[:old], made[old:]
         a[:old], a[s : s + length] = found.a[:old], found.a[old:]
-        self.order = np.zeros((s, every.stop))
-        self.order[:before, :before], self.order[every, every] = np.eye(before), turn
+        self.room, self.before, self.made = s, before, made[old:]
         return C, a
+
+    def _order(self):
+        """Return the matrix by which the directions of the old block are multiplied: then the oldest come first."""
+        kept = self.made.shape[1]
+        order = np.zeros((self.room, self.before + kept))
+        order[: self.before, : self.before] = np.eye(self.before)
+        order[self.before : self.before + kept, self.before :] = by_age(self.made)
+        return order
 
 
 def by_age(F) -> np.ndarray:

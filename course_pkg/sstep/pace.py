@@ -1,20 +1,24 @@
 """How long the next pass of the stable method is: s iterations, or fewer if so few are left.
 
 A whole pass may do up to s - 1 iterations too many. In a long solve this is little, and nothing is done about it. In a
-short one, the norms of the residual at the beginnings of passes say how fast it falls, and so how many iterations are
-left. If the end is near, a sum of its own asks for the norm of today, and the next pass is only as long as needed.
+short one, the norms of the residual say how fast it falls, and so how many iterations are left. The Gram matrix of a
+pass tells them for each iteration within it, at no cost (``projection.residuals``). Where it does not, and where the
+residual seems small enough, a sum of its own asks for the norm of today.
+
+The residual of conjugate gradients does not fall evenly: it may nearly stand still and then drop. So the first shorter
+pass is chosen to do little too much even if the residual falls ``FAST`` times as fast as before; the next one is meant
+to be the last. If such a pass falls short, the next does the share ``MUCH`` of the iterations so far, at least.
 
 Two rules bound what a wrong guess costs. Shorter passes end where a whole one would have ended, at the latest, so the
 method never takes more iterations than with whole passes. And after ``SPARE`` extra reductions, all passes are whole.
 """
 
-from math import ceil, log
+from math import ceil, inf, log
 
-MUCH = 0.04  # a pass that is shorter than this share of the iterations before it is always whole
-NEAR = 1.5  # look at the norm if fewer iterations seem to be left than this many times what a whole pass would do
-BACK = 8  # iterations over which the residual's fall is measured: its norm may rise from one to the next
+MUCH = 0.04  # a share of the iterations so far that does not matter: a whole pass that is no longer is not shortened
+FAST = 2.0  # the residual may begin to fall so many times as fast as it did
+BACK = 12  # iterations over which the residual's fall is measured: its norm may rise from one to the next
 SPARE = 6  # most extra reductions of a solve
-TRIES = 2  # shorter passes one after another; the next one ends where a whole pass would have ended
 
 
 class Pace:
@@ -25,6 +29,11 @@ class Pace:
     target : float
         The norm to reach.
 
+    Attributes
+    ----------
+    looked : int
+        Number of reductions that asked for a norm.
+
     Examples
     --------
     >>> pace = Pace(target=1e-4)
@@ -32,14 +41,14 @@ class Pace:
     ...     pace.note(iterations, norm)
     >>> pace.looks(24, s=8)  # 1e-3 is expected, and 8 iterations are left
     True
-    >>> pace.note(24, 8e-4)  # so it is
+    >>> pace.note(24, 1e-3)  # so it is; if the residual falls twice as fast from here on, 4 are left
     >>> pace.length(24, s=8)
-    7
+    4
     """
 
     def __init__(self, target: float):
         self.target, self.known = target, []
-        self.begun, self.tries, self.spare, self.looked = 0, 0, SPARE, 0
+        self.begun, self.meant, self.spare, self.looked = 0, False, SPARE, 0
 
     def begin(self, iterations: int) -> None:
         """Say that a whole pass would begin after so many iterations.
@@ -51,7 +60,7 @@ class Pace:
         >>> pace.rest(7, s=8)
         6
         """
-        self.begun, self.tries = iterations, 0
+        self.begun, self.meant = iterations, False
 
     def rest(self, iterations: int, s: int) -> int:
         """Return the number of iterations until a whole pass would end.
@@ -63,19 +72,19 @@ class Pace:
         """
         return s - (iterations - self.begun) % s
 
-    def note(self, iterations: int, norm: float) -> None:
-        """Keep the norm of the residual after so many iterations.
+    def note(self, iterations: int, *norms: float) -> None:
+        """Keep the norm of the residual after so many iterations, and those after the following ones.
 
         Examples
         --------
         >>> pace = Pace(1e-6)
-        >>> pace.note(0, 2.0); pace.note(0, 1.0)  # the true norm after the updated one
+        >>> pace.note(0, 2.0); pace.note(0, 1.0, 0.5)  # the true norm after the updated one
         >>> pace.known
-        [(0, 1.0)]
+        [(0, 1.0), (1, 0.5)]
         """
         if self.known and self.known[-1][0] == iterations:
             self.known.pop()
-        self.known.append((iterations, norm))
+        self.known += [(iterations + k, norm) for k, norm in enumerate(norms)]
 
     def left(self, iterations: int) -> float:
         """Return how many iterations seem to be left; infinity if nothing is known of the residual's fall.
@@ -89,15 +98,26 @@ class Pace:
         14.0
         """
         if len(self.known) < 2:
-            return float("inf")
+            return inf
         after, norm = self.known[-1]
         past = [point for point in self.known[:-1] if after - point[0] >= BACK] or self.known[:1]
         before, larger = past[-1]
         if not 0 < norm < larger:
-            return float("inf")
+            return inf
         return round(
             (after - before) * log(norm / self.target) / log(larger / norm) - (iterations - after), 9
         )
+
+    def matters(self, iterations: int, s: int) -> bool:
+        """Return whether a shorter pass would save more than a few iterations, and reductions are left for it.
+
+        Examples
+        --------
+        >>> pace = Pace(1e-6)
+        >>> pace.matters(96, s=2), pace.matters(96, s=16)
+        (False, True)
+        """
+        return self.rest(iterations, s) - 1 > MUCH * iterations and self.spare > 0
 
     def looks(self, iterations: int, s: int) -> bool:
         """Return whether a reduction of its own should ask for the norm before the next pass.
@@ -111,9 +131,11 @@ class Pace:
         """
         rest = self.rest(iterations, s)
         if rest == s:
-            self.tries = 0
-        found = self._may(iterations, rest) and not self._knows(iterations)
-        found = found and self.left(iterations) < NEAR * rest
+            self.meant = False
+        found = self.matters(iterations, s) and self._age(iterations) > 0
+        if found:
+            near = 0.0 if self._age(iterations) == 1 else FAST * rest
+            found = self.left(iterations) < near
         self.spare, self.looked = self.spare - found, self.looked + found
         return found
 
@@ -124,18 +146,24 @@ class Pace:
         --------
         >>> pace = Pace(1e-4)
         >>> pace.note(0, 1.0); pace.note(16, 1e-3)
-        >>> pace.length(16, s=16), pace.length(16, s=4)
-        (6, 4)
+        >>> pace.length(16, s=16), pace.length(16, s=2)  # 16 / 3 iterations seem to be left, or half as many
+        (3, 2)
         """
-        rest = self.rest(iterations, s)
-        wanted = max(1.0, self.left(iterations))
-        if not (self._may(iterations, rest) and self._knows(iterations) and wanted <= rest - 1):
+        rest, little = self.rest(iterations, s), int(MUCH * iterations)
+        left = max(1.0, self.left(iterations))
+        unknown = left == inf and rest == s
+        if self._age(iterations) > 1 or not self.matters(iterations, s) or unknown:
             return rest
-        self.spare, self.tries = self.spare - 1, self.tries + 1
-        return ceil(wanted)
+        wanted = little + 1 if left == inf else ceil(left)
+        if rest == s:  # the first shorter pass
+            wanted = min(wanted, ceil(left / FAST) + little)
+        elif self.meant:  # the pass before was meant to be the last
+            wanted = max(wanted, little + 1)
+        if wanted >= rest:
+            return rest
+        self.spare, self.meant = self.spare - 1, wanted >= left
+        return wanted
 
-    def _may(self, iterations, rest):
-        return rest - 1 > MUCH * iterations and self.spare > 0 and self.tries < TRIES
-
-    def _knows(self, iterations):
-        return bool(self.known) and self.known[-1][0] == iterations
+    def _age(self, iterations):
+        """Return how many iterations ago a norm was known."""
+        return iterations - self.known[-1][0] if self.known else inf

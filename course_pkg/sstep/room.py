@@ -5,6 +5,8 @@ functions work on them. This is the room in host memory, for ``reference.py`` an
 allocate and copy in other ways.
 """
 
+from functools import cache
+
 import numpy as np
 
 from course_pkg.core.systems import check_system, squared
@@ -218,10 +220,11 @@ class Room:
         out = self.kept((m + 1, m + 1))
         with np.errstate(over="ignore", invalid="ignore"):
             self.sums(old, fresh, r, out)
-        upper = np.triu(self.collect(out))
-        left_out = np.arange(m - s + (length or s), m)
-        upper = np.delete(np.delete(upper, left_out, 0), left_out, 1)
-        return upper + np.triu(upper, 1).T
+        sums = self.collect(out)
+        if length is not None and length < s:
+            part = np.r_[: m - s + length, m]
+            sums = sums[part[:, None], part]
+        return np.where(_lower(len(sums)), sums.T, sums)  # only the upper half was summed
 
     def sums(self, old, fresh, r, out) -> None:
         """Write the Gram matrix of a pass to ``out``."""
@@ -246,6 +249,12 @@ def room_for(room, ops, A, *arguments) -> Room:
     64
     """
     return getattr(A, "room", room)(ops, A, *arguments)
+
+
+@cache
+def _lower(m):
+    """Return where a matrix of m rows is below its diagonal."""
+    return np.tri(m, k=-1, dtype=bool)
 
 
 def _applied(operator, v):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_pkg.sstep import cost, reference, scalar_work, solver, stable
+from course_pkg.sstep import cost, projection, reference, scalar_work, solver, stable
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
 
@@ -195,4 +195,4 @@ def _condition(H) -> float:
     d = np.diag(H)
     if not (np.isfinite(H).all() and (d > 0).all()):
         return float("inf")
-    return scalar_work.condition(H / np.sqrt(np.outer(d, d)))
+    return projection.condition(H / np.sqrt(np.outer(d, d)))

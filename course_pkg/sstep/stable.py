@@ -12,7 +12,7 @@ import numpy as np
 from course_pkg.cg.outcome import SLACK, Stop, nothing_to_solve
 from course_pkg.core import CourseError, Status
 from course_pkg.core.checks import require_count
-from course_pkg.sstep import scalar_work
+from course_pkg.sstep import projection
 from course_pkg.sstep.bases import basis, check_bounds
 from course_pkg.sstep.bounds import lanczos
 from course_pkg.sstep.checks import check_s
@@ -83,12 +83,14 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
             break
         try:
             found, with_old = _projected(G, length)
-        except scalar_work.NotDefinite:
+        except projection.NotDefinite:
             reason = f"A is not positive definite: after {iterations} iterations, a direction d has d·Ad < 0; {REFUSED}"
             trouble = Stop(Status.NOT_DEFINITE, reason)
             break
         conditions.append(found.condition)
         restarts, old = restarts + (not with_old), old if with_old else None
+        if with_old and pace.matters(iterations + length, s):
+            pace.note(iterations, norms[-1], *projection.residuals(found, chosen, G))
         C, a = directions.coefficients(found, s, length)
         room.project(fresh if old is None else old, fresh, C, a, fresh)
         old, buffers = fresh, buffers[::-1]
@@ -119,12 +121,12 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
 def _projected(G, s):
     """Return a pass's projection, and whether the old directions take part: not if they have drifted from conjugate."""
     try:
-        return scalar_work.projected(G[:-1, :-1], G[:-1, -1], s), True
-    except scalar_work.NotDefinite as negative:
+        return projection.projected(G[:-1, :-1], G[:-1, -1], s), True
+    except projection.NotDefinite as negative:
         if drift(G[:-1, :-1], s) <= -negative.least:
             raise
     fresh = slice(len(G) - 1 - s, -1)
-    return scalar_work.projected(G[fresh, fresh], G[fresh, -1], s), False
+    return projection.projected(G[fresh, fresh], G[fresh, -1], s), False
 
 
 def _interval(room, name, bounds):

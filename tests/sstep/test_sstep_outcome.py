@@ -7,7 +7,7 @@ from test_sstep_methods import ones, random_right_side, spd
 from course_pkg.core import Status
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
-from course_pkg.sstep import outcome, reference, scalar_work, troubles
+from course_pkg.sstep import outcome, projection, reference, troubles
 from course_pkg.sstep.problem import Laplacian
 
 BOUNDS = (0.0, 4.0)
@@ -61,13 +61,13 @@ def test_wrong_bounds_are_named():
 def test_divergence_is_named(monkeypatch):
     """A step that overshoots lets the residual grow; the sentence names the bounds if the basis grew, too."""
     A, b = ones(10)
-    right = scalar_work.projected
+    right = projection.projected
 
     def overshooting(G, g, s):
         found = right(G, g, s)
         return found._replace(a=30 * found.a)
 
-    monkeypatch.setattr(scalar_work, "projected", overshooting)
+    monkeypatch.setattr(projection, "projected", overshooting)
     found = reference.pcg_sstep(A, b, s=4, bounds=(0.0, 6.0))
     assert found.status is Status.DIVERGED and found.extra["beyond_bounds"]
     assert "beyond the bounds (0, 6)" in found.reason

@@ -10,7 +10,7 @@ from course_pkg import cuda
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import jacobi
 from course_pkg.spmv.formats import Csr
-from course_pkg.sstep import cpu_numba, gpu_numba, reference, stable
+from course_pkg.sstep import cpu_numba, gpu_numba, projection, reference, stable
 from course_pkg.sstep.pace import SPARE, Pace
 from course_pkg.sstep.problem import Laplacian
 
@@ -27,6 +27,31 @@ def test_at_most_5_percent_more_iterations_than_pcg(rtol):
         assert found.converged and relative(found, b) <= 1.01 * rtol, s
         assert least <= found.iterations <= min(WITHIN * least, -(-least // s) * s), s
         assert found.extra["reductions"] <= -(-least // s) + 3 + 3, s
+
+
+def test_a_residual_that_stands_still_before_it_falls():
+    """On 64³ points to 1e-7, with s = 14: seven iterations before the end, the last fall foretells more than a pass."""
+    A, b = ones(64)
+    least = cpu_numba.pcg(A, b, rtol=1e-7).iterations
+    found = cpu_numba.pcg_sstep(A, b, s=14, rtol=1e-7)
+    assert found.converged and least == 146 and found.iterations <= WITHIN * least
+    assert found.extra["reductions"] <= -(-least // 14) + 3 + 3
+
+
+@pytest.mark.parametrize("preconditioned", [False, True])
+@pytest.mark.parametrize("dtype, digits", [("float64", 1e-6), ("float32", 1e-3)])
+def test_the_gram_matrix_tells_the_norms_within_a_pass(monkeypatch, preconditioned, dtype, digits):
+    """They are those of pcg; also with a preconditioner of equal entries: r·r over r·Mr is constant."""
+    A, seen = poisson((12, 12, 12)), []
+    b = np.random.default_rng(0).standard_normal(12**3).astype(dtype)
+    M = jacobi(A.astype(dtype)) if preconditioned else None
+    right = projection.residuals
+    monkeypatch.setattr(projection, "residuals", lambda *args: seen.append(right(*args)) or seen[-1])
+    found = reference.pcg_sstep(A.astype(dtype), b, s=8, M=M, rtol=1e-4)
+    expected = reference.pcg(A.astype(dtype), b, M=M, rtol=1e-5).residual_norms
+    assert found.converged and [len(norms) for norms in seen[:3]] == [7, 7, 7]
+    for k, norms in enumerate(seen[:3]):
+        np.testing.assert_allclose(norms, expected[8 * k + 1 : 8 * k + 8], rtol=digits)
 
 
 @pytest.mark.parametrize("basis", ["chebyshev", "newton"])
@@ -90,8 +115,11 @@ def test_passes_of_other_lengths_are_iterations_of_pcg(monkeypatch, library, len
 # ---- guesses
 
 
-def played(norms, s, target):
-    """Return iterations and reductions of a solve whose residual has these norms after 0, 1, … iterations."""
+def played(norms, s, target, within=True):
+    """Return iterations and reductions of a solve whose residual has these norms after 0, 1, … iterations.
+
+    ``within``: whether a pass tells the norms after its first iterations, as it does unless rounding errors are large.
+    """
     pace, iterations, reductions = Pace(target), 0, 0
     pace.note(0, norms[0])
     while True:
@@ -107,6 +135,8 @@ def played(norms, s, target):
         if here <= target:
             return iterations, reductions
         assert 1 <= length <= s
+        if within:
+            pace.note(iterations, here, *norms[iterations + 1 : iterations + length])
         iterations += length
 
 
@@ -114,12 +144,13 @@ def played(norms, s, target):
     st.lists(st.floats(-2.0, 1.0), min_size=1, max_size=150),
     st.integers(1, 32),
     st.floats(1e-12, 0.5),
+    st.booleans(),
 )
-def test_no_guess_costs_iterations_and_few_cost_reductions(steps, s, target):
+def test_no_guess_costs_iterations_and_few_cost_reductions(steps, s, target, within):
     """Whatever the norms do, it ends no later than with whole passes, and asks for at most SPARE more reductions."""
     norms = [*np.exp(np.cumsum([0.0, *steps])), 0.5 * target]
     whole = next(k for k in range(0, 400, s) if norms[min(k, len(norms) - 1)] <= target)
-    iterations, reductions = played(norms, s, target)
+    iterations, reductions = played(norms, s, target, within)
     assert iterations <= whole and reductions <= whole // s + 1 + SPARE
 
 

@@ -5,7 +5,7 @@ import pytest
 from test_sstep_methods import random_right_side, spd
 
 from course_pkg.permutation.problem import poisson
-from course_pkg.sstep import bases, bounds, reference, scalar_work
+from course_pkg.sstep import bases, bounds, projection, reference, scalar_work
 from course_pkg.sstep.bounds import gershgorin, lanczos
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
@@ -60,12 +60,32 @@ def test_a_projection_is_the_minimum_over_both_blocks():
     A, r = spd(50, 100.0), random_right_side(50)
     Z = np.random.default_rng(1).uniform(-1, 1, (6, 50))
     G, g = Z @ A @ Z.T, Z @ r
-    found = scalar_work.projected(G, g, 3)
+    found = projection.projected(G, g, 3)
     np.testing.assert_allclose(found.a, np.linalg.solve(G, g), rtol=1e-8)
     new = found.C.T @ Z
     np.testing.assert_allclose(new @ A @ new.T, np.eye(3), atol=1e-9)
     np.testing.assert_allclose(new @ A @ Z[:3].T, 0, atol=1e-9)
     assert found.kept == 3
+
+
+def test_one_factorization_gives_what_eigenvalues_give(monkeypatch):
+    """The same step, and directions of the same span; last and ahead are those of smaller systems."""
+    rng = np.random.default_rng(5)
+    A, Z, r = spd(40, 1e2), rng.standard_normal((10, 40)), rng.standard_normal(40)
+    Z[1] = 0.0  # a vector that was dropped
+    G, g = Z @ A @ Z.T, Z @ r
+    fast = projection.projected(G, g, 4)
+    monkeypatch.setattr(projection, "SAFE", np.inf)
+    slow = projection.projected(G, g, 4)
+    assert len(fast.last) == 4 and len(slow.last) == 0 and fast.kept == slow.kept == 4
+    np.testing.assert_allclose(fast.a, slow.a, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fast.C @ fast.C.T, slow.C @ slow.C.T, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fast.condition, slow.condition)
+    for k in range(1, 4):
+        known = [j for j in range(6 + k) if j != 1]
+        a = np.linalg.solve(G[np.ix_(known, known)], g[known])
+        np.testing.assert_allclose(fast.last[k - 1], a[-1], rtol=1e-9)
+        np.testing.assert_allclose(fast.ahead[k], g[6 + k] - G[6 + k, known] @ a, rtol=1e-8)
 
 
 def test_a_projection_cuts_off_what_is_dependent():
@@ -74,7 +94,7 @@ def test_a_projection_cuts_off_what_is_dependent():
     Z[5] = Z[4] + Z[3]
     Z[0] = 0  # cut off in the pass before
     r = random_right_side(50)
-    found = scalar_work.projected(Z @ A @ Z.T, Z @ r, 3)
+    found = projection.projected(Z @ A @ Z.T, Z @ r, 3)
     assert found.kept == 2 and not found.C[:, 2].any()
     x = found.a @ Z
     np.testing.assert_allclose(Z @ (r - A @ x), 0, atol=1e-8)
