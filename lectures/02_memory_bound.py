@@ -432,7 +432,7 @@ guess_cache.reveal(
 # %% slideshow={"slide_type": "skip"}
 viz.on_each(
     lambda found: viz.t_eff_sweep(
-        found.select(copies[0], copies[2], triad, shape=None),
+        dict(zip(("copy, CuPy", "copy two", "triad"), found.select(copies[0], copies[2], triad, shape=None).values(), strict=True)),
         t_peak_gb_s=peak.recorded_t_peak(found),
         caches=[(f"L2, {found.device.llc_bytes >> 20} MiB", found.device.llc_bytes)],
         note=found.origin,

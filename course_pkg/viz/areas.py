@@ -11,6 +11,7 @@ from course_pkg.viz.style import BOUND, INK, MEMORY, WASTED, pale
 WIDTH, LEFT = 640.0, 8.0  # points
 WIDER, GAP, HEAD = 840.0, 24.0, 26.0  # for several devices: width, gap between columns, room above them
 ROW, TALL = 80.0, 50.0  # height of a program's row, and of the highest throughput in a row
+DENSE = 74.0, 44.0  # the same two if there are several columns
 FOOT = 24.0
 TEXT, SMALL = 14.5, 12.5
 
@@ -74,11 +75,11 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
     room = (width - 2 * LEFT - GAP * (len(each) - 1)) / len(each)
     words = strip.Note(strip.once(one.note for one in each.values()), width)
     found = [m for one in each.values() for m in one.rows.values()]
+    head, row, highest = (HEAD, *DENSE) if many else (0, ROW, TALL)
     wide = room / max(m.median_s for m in found)
-    tall = TALL / max([m.throughput_gb_s for m in found] + [one.peak for one in each.values() if one.peak])
+    tall = highest / max([m.throughput_gb_s for m in found] + [one.peak for one in each.values() if one.peak])
     rows = max(len(one.rows) for one in each.values())
-    head = HEAD if many else 0
-    height = ROW * rows + FOOT + words.height + head
+    height = row * rows + FOOT + words.height + head
 
     def plot(figure):
         ax = strip.sheet(figure)
@@ -86,8 +87,9 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
         for k, (device, one) in enumerate(each.items()):
             left = LEFT + k * (room + GAP)
             for i, (name, m) in enumerate(one.rows.items()):
-                y = height - head - (i + 1) * ROW
-                _program(ax, name, m, y, wide, tall, left, room, number=f"{k}-{i}" if many else i)
+                y = height - head - (i + 1) * row
+                number = f"{k}-{i}" if many else i
+                _program(ax, name, m, y, (wide, tall), (left, room), above=y + highest + 7, number=number)
                 if one.peak:
                     line = [y + one.peak * tall] * 2
                     ax.plot([left, left + room], line, color=BOUND, lw=1.8, ls="--", zorder=3)
@@ -96,7 +98,7 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
                 name = ": ".join(filter(None, (device, bound)))
                 ax.text(left, height - 4, name, size=TEXT, weight="bold", va="top")
             elif bound:
-                above = height - ROW * len(one.rows) + one.peak * tall + 5
+                above = height - row * len(one.rows) + one.peak * tall + 5
                 ax.text(left + room, above, bound, size=SMALL, weight="bold", ha="right", va="bottom")
         key = "as wide as its time, as high as its throughput: the area is the bytes that it moves"
         ax.text(LEFT, words.height + 2, key, size=SMALL, va="bottom")
@@ -108,8 +110,9 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
     return picture
 
 
-def _program(ax, name, m, y, wide, tall, left, room, *, number):
-    """Draw one rectangle with its lower left corner at (left, y); its words stand above it, in it or at its right."""
+def _program(ax, name, m, y, scales, column, *, above, number):
+    """Draw one rectangle from y upwards at the left of its column; its words stand above it, in it or at its right."""
+    (wide, tall), (left, room) = scales, column
     needed = m.median_s * m.cost.a_eff_bytes / m.cost.bytes
     high, aside = m.throughput_gb_s * tall, ""
     areas = [(0.0, needed, MEMORY, "white", f"{_bytes(m.cost.a_eff_bytes)} must move")]
@@ -131,10 +134,10 @@ def _program(ax, name, m, y, wide, tall, left, room, *, number):
     end = left + m.median_s * wide
     if aside and end + strip.breadth(aside, TEXT) + 10 < left + room:
         ax.text(end + 8, y + high / 2, aside, size=TEXT, va="center_baseline")
-    ax.text(left, y + TALL + 7, name, size=TEXT, weight="bold", va="bottom", parse_math=False)
+    ax.text(left, above, name, size=TEXT, weight="bold", va="bottom", parse_math=False)
     after = left + 0.92 * strip.breadth(name, TEXT, weight="bold") + 16  # the page's font is narrower
     said = f"{m.throughput_gb_s:,.0f} GB/s for {format_time(m.median_s)}"
-    ax.text(after, y + TALL + 7, said, size=TEXT, va="bottom")
+    ax.text(after, above, said, size=TEXT, va="bottom")
 
 
 def _bytes(n):

@@ -11,6 +11,7 @@ from course_pkg.core import CourseError
 from course_pkg.viz.strip import folded
 from course_pkg.viz.style import BOUND, MUTED, SERIES
 
+NARROW = 8.0  # inches: panels beside others are narrower
 LOWEST = 6.0  # points: least height above the x axis of a name at a line's end
 NOTE = 13  # the size of a note's letters, in points
 RAISED = str.maketrans(
@@ -22,6 +23,11 @@ def plain_log(axis, base=10):
     axis.set_major_locator(LogLocator(base=base, numticks=20))
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if v >= 1 else f"{v:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def is_panel(figure) -> bool:
+    """Return whether a figure is a panel beside others, with little room for names of ticks and of a legend."""
+    return figure.bbox.width / figure.dpi <= NARROW
 
 
 def colours_of(names, among=None) -> dict[str, str]:

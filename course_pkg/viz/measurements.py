@@ -8,7 +8,15 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core import Implementation
 from course_pkg.core.units import format_bytes, format_time, or_unknown
-from course_pkg.viz.axes import draw_bound, name_bars, name_lines, note_below, plain_log, require_points
+from course_pkg.viz.axes import (
+    draw_bound,
+    is_panel,
+    name_bars,
+    name_lines,
+    note_below,
+    plain_log,
+    require_points,
+)
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GAIN, INK, MEMORY, MUTED, SERIES, WASTED
 
@@ -59,7 +67,7 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
             ends.append((t_peak_gb_s, f"T_peak {t_peak_gb_s:,.0f}", BOUND))
         ax.set_ylim(0, top)
         ax.set(xlabel="bytes moved by one call", ylabel="GB/s", title=title)
-        ax.xaxis.set_major_locator(LogLocator(base=8, numticks=20))
+        ax.xaxis.set_major_locator(LogLocator(base=64 if is_panel(figure) else 8, numticks=20))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: format_bytes(v)))
         note_below(figure, note)
@@ -113,7 +121,7 @@ def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, widest * 1.17)
         ax.set(xlabel="GB/s", title=title)
-        figure.legend(loc="outside upper center", ncols=3)
+        figure.legend(loc="outside upper center", ncols=1 if is_panel(figure) else 3)
         note_below(figure, note)
 
     listed = "; ".join(
@@ -224,15 +232,12 @@ def samples(measurements, *, title="", note="") -> Picture:
         for ax, m in zip(axes, measurements, strict=True):
             t = np.array(m.samples_s) * 1e3
             ax.plot(t, "o", color=MEMORY, alpha=0.65)
-            for value, colour, label in (
-                (t.mean(), COMPUTE, "mean"),
-                (np.median(t), INK, "median"),
-                (t.min(), GAIN, "minimum"),
-            ):
-                ax.axhline(value, color=colour, lw=2, label=f"{label} {value:.3g} ms")
-            ax.set(xlabel="sample", ylabel="ms", title=m.label)
-            ax.legend(loc="best")
-            ax.set_ylim(0, 1.1 * t.max())
+            levels = {"mean": t.mean(), "median": np.median(t), "minimum": t.min()}
+            for (name, value), colour in zip(levels.items(), (COMPUTE, INK, GAIN), strict=True):
+                ax.axhline(value, color=colour, lw=2, label=name)
+            told = "\n".join(f"{name} {value:.3g} ms" for name, value in levels.items())
+            ax.set(xlabel=f"sample\n{told}", ylabel="ms", title=m.label, ylim=(0, 1.1 * t.max()))
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         note_below(figure, note)
 
     listed = "; ".join(
@@ -240,4 +245,4 @@ def samples(measurements, *, title="", note="") -> Picture:
         f"mean {format_time(np.mean(m.samples_s))}"
         for m in measurements
     )
-    return draw(plot, f"{title} Every sample in order. {listed}. {note}", size=(8.6, 3.6))
+    return draw(plot, f"{title} Every sample in order. {listed}. {note}", size=(8.6, 4.4))

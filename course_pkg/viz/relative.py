@@ -3,13 +3,11 @@
 import numpy as np
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import colours_of, note_below
+from course_pkg.viz.axes import colours_of, is_panel, note_below
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND
 
 LETTER = 0.0125  # width of a letter of a label, as a share of the axes' width
-
-NARROW = 8.0  # inches, of a panel beside another one
 
 
 def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=None) -> Picture:
@@ -66,7 +64,7 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=Non
         ax.axvline(1, color=BOUND, lw=1)
         ax.set_yticks(np.arange(len(things))[::-1], things)
         ax.grid(visible=False)  # each bar has its number, and no line passes behind it
-        beside = 0.0 if figure.bbox.width / figure.dpi > NARROW else 0.13  # more room for the last number
+        beside = 0.13 if is_panel(figure) else 0.0  # more room for the last number
         ax.set_xlim(0, (1 + beside) * most)
         ax.set(xlabel=xlabel, title=title)
         if len(relative) > 1:

@@ -1,16 +1,22 @@
 """Figures of several devices in one picture."""
 
 import re
+from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from course_pkg import viz
-from course_pkg.bench import compare
+from course_pkg.bench import Comparison, compare
 from course_pkg.core import Cost, CourseError
 from course_pkg.viz import Picture, Rung, ladder_picture, on_each, side_by_side
 from course_pkg.viz.ladder import MISSING
+from course_pkg.viz.pairs import WIDTH, _panels
+from course_pkg.viz.style import RC
 from course_pkg.viz.widgets import Controls
 
 H100, H200 = (
@@ -141,3 +147,37 @@ def test_passes_of_two_devices_are_columns_with_a_dot_for_each_relative_to_its_o
     other = viz.passes_picture({"others": TWO_KERNEL}, per_pass=1, axis="µs")
     with pytest.raises(CourseError, match="the same plans"):
         side_by_side({"H100": passes(18.0, 2.0), "H200": other})
+
+
+@pytest.fixture
+def in_panels():
+    """A function that lays a picture out beside itself, and returns the two panels as Matplotlib drew them."""
+
+    def lay_out(picture):
+        with mpl.rc_context(RC):
+            figure = Figure(figsize=(WIDTH, picture.panel[1][1]), layout="constrained")
+            _panels(figure, {"H100": picture, "H200": picture})
+            figure.draw_without_rendering()
+        return figure.subfigs
+
+    return lay_out
+
+
+def test_ticks_of_a_panel_have_room_for_their_names(in_panels):
+    sizes = [replace(copied(), cost=Cost(2**k, 2**k)) for k in range(14, 33)]
+    for part in in_panels(viz.t_eff_sweep({"copy two": sizes}, t_peak_gb_s=9.0)):
+        [ax] = part.axes
+        names = [t.get_window_extent() for t in ax.get_xticklabels()]
+        names = [one for one in names if ax.bbox.x0 <= one.x0 and one.x1 <= ax.bbox.x1]
+        assert len(names) >= 2 and all(one.x1 < other.x0 for one, other in pairwise(names))
+
+
+def test_the_legend_of_a_panel_is_no_wider_than_the_panel(in_panels):
+    found = compare(
+        {"copy": np.copyto}, np.empty(8), np.ones(8), cost=Cost(96, 96, unknown_bytes=32), samples=2
+    )
+    for part in in_panels(viz.bars(Comparison(found.measurements, 4.0), bound="copy of 512³")):
+        [legend] = part.legends
+        assert len(legend.get_texts()) == 3
+        box = legend.get_window_extent()
+        assert part.bbox.x0 <= box.x0 and box.x1 <= part.bbox.x1
