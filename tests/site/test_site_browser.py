@@ -159,6 +159,18 @@ def test_a_lecture_works_without_a_kernel(site, opened):
     page.close()
 
 
+def test_widgets_are_drawn_where_a_word_of_theirs_was_searched_for(site, opened):
+    page, errors = opened.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri() + "?highlight=wide+sector")
+    page.locator("span.highlighted").first.wait_for()
+    assert page.locator("span.highlighted").first.inner_text() == "sector"
+    page.locator("img[alt='20 wide.']:visible").wait_for()
+    page.get_by_role("button", name="10", exact=True).wait_for()
+    assert errors == []
+    page.close()
+
+
 def test_figures_turn_dark_with_the_page_and_a_slider_can_be_seen(site, opened):
     page = opened.new_page(color_scheme="dark")
     for name, figure in (
