@@ -45,7 +45,7 @@ APART = [
 
 project, author, copyright = COURSE_NAME, "the authors of the course", f"Text: {LICENCE}; code: MIT"
 language = "en"
-highlight_language = "none"  # a block that names no language is what a program prints
+highlight_language = "text"  # a block that names no language is what a program prints; with "none", sources would have no colours
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
