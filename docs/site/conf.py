@@ -45,7 +45,8 @@ APART = [
 
 project, author, copyright = COURSE_NAME, "the authors of the course", f"Text: {LICENCE}; code: MIT"
 language = "en"
-highlight_language = "text"  # a block that names no language is what a program prints; with "none", sources would have no colours
+# A block that names no language is what a program prints; with "none", the package's sources would have no colours.
+highlight_language = "text"
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
