@@ -79,7 +79,9 @@ def _forecasts(measurements, link) -> list[dict]:
     works = [Work.of(function_name(m), m.parameters["shape"], RANKS) for m in wanted]
     told = {
         "the model": [fit.predict(work)[0] if fit else None for work in works],
-        "a rank's part and two sums": [forecast.of_parts(rows, m) for m in wanted],
+        "a rank's part and two sums": [
+            forecast.of_parts(rows, m.variant, m.parameters["shape"], RANKS) for m in wanted
+        ],
     }
     found = []
     for name, seconds in told.items():

@@ -12,7 +12,16 @@ UNIFORM = 12**-0.5  # standard deviation of what lies anywhere between 0 and 1
 
 
 def observations(measurements) -> list[tuple[Work, float]]:
-    """Return the observations for ``model.fit``: pairs of work and seconds, for iterations and for messages."""
+    """Return the observations for ``model.fit``: pairs of work and seconds, for iterations and for messages.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Recorded
+    >>> sums = Recorded(operation="allreduce", parameters={"n": 1, "ranks": 8}, median_s=3e-5)
+    >>> ((work, seconds),) = observations([sums])
+    >>> work.rounds, seconds
+    (3, 3e-05)
+    """
     found = []
     for m in measurements:
         p = m.parameters
@@ -28,7 +37,15 @@ def observations(measurements) -> list[tuple[Work, float]]:
 
 
 def by_link(measurements, link: str | None) -> list[Measurement]:
-    """Return the measurements of one rank, and those of several that this link connects."""
+    """Return the measurements of one rank, and those of several that this link connects; None stands for NCCL or MPI.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Recorded
+    >>> found = [Recorded(parameters={"ranks": 1}), Recorded(parameters={"ranks": 2, "link": "direct"})]
+    >>> len(by_link(found, "direct")), len(by_link(found, None))
+    (2, 1)
+    """
     return [m for m in measurements if m.parameters["ranks"] == 1 or m.parameters.get("link") == link]
 
 
@@ -37,6 +54,13 @@ def evidence(measurements) -> list[Measurement]:
 
     Where methods of ``cg`` ran as CUDA graphs, iterations are theirs: the methods of ``sstep`` wait for the host there,
     which the model does not know.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Recorded
+    >>> one, two = (Recorded(operation="pcg", variant="", parameters={"ranks": ranks}) for ranks in (1, 2))
+    >>> evidence([one, two]) == [one]
+    True
     """
     alone = [m for m in measurements if m.parameters["ranks"] == 1 and m.operation not in MESSAGES]
     graphs = [m for m in alone if "overlap" in m.parameters and function_name(m) in ON_GPUS]
@@ -55,6 +79,11 @@ def fitted(measurements) -> model.Fit | None:
     ----------
     measurements : list of Measurement
         By one link: see :func:`by_link`.
+
+    Examples
+    --------
+    >>> fitted([]) is None
+    True
     """
     pairs = observations(evidence(measurements))
     try:
@@ -66,17 +95,21 @@ def fitted(measurements) -> model.Fit | None:
         return None
 
 
-def of_parts(measurements, many: Measurement) -> float | None:
-    """Return the forecast for measured iterations of ``cg`` on several ranks: one rank's part alone, and two sums.
+def of_parts(measurements, variant: str, shape, ranks: int) -> float | None:
+    """Return the forecast seconds of an iteration of ``cg`` on several ranks: one rank's part alone, and two sums.
 
     The part is the largest: ⌈planes / ranks⌉ planes. The halo exchange is assumed to be hidden by computation. None if
     the part or the sum of one number is not among ``measurements``, which are by one link.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Recorded
+    >>> part = {"ranks": 1, "overlap": True, "shape": [3, 8, 8], "iterations": 2}
+    >>> found = [Recorded(operation="cg", variant="two_kernel", parameters=part, median_s=0.5)]
+    >>> found += [Recorded(operation="allreduce", variant="", parameters={"ranks": 3, "n": 1}, median_s=0.125)]
+    >>> of_parts(found, "two_kernel", (8, 8, 8), 3)  # of 8 planes, one rank has 3
+    0.5
     """
-    return of_shape(measurements, many.variant, many.parameters["shape"], many.parameters["ranks"])
-
-
-def of_shape(measurements, variant: str, shape, ranks: int) -> float | None:
-    """Return the seconds of :func:`of_parts` for a variant of ``cg``, a grid and a number of ranks."""
     part = [-(-shape[0] // ranks), *shape[1:]]
     alone = [
         m

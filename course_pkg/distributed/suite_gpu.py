@@ -92,6 +92,8 @@ def _by_link(ranks, quick, by, samples) -> Iterator[tuple[dict, dict]]:
         grid = (large,) * 3
         for overlap in overlaps:
             yield _iterations(ranks, "strong", grid, LARGE, overlap, 5, 3, by)
+        if ranks == 1:
+            yield _iterations(ranks, "part", (large // 2, *grid[1:]), LARGE, True, 5, 3, by)
         yield _solve(ranks, "strong", grid, LARGE, 1, by)
 
 

@@ -132,7 +132,7 @@ class Scaling(OnDevice):
 
         Return None if one of these is not recorded. The halo exchange is assumed to be hidden by computation.
         """
-        return forecast.of_shape(self.rows, variant, shape, ranks)
+        return forecast.of_parts(self.rows, variant, shape, ranks)
 
     @cached_property
     def fit(self) -> model.Fit | None:
