@@ -62,7 +62,8 @@ def _lost(path: Path, page: _Page, pages: dict[Path, _Page]) -> Iterator[str]:
             continue
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
         target = target / "index.html" if target.is_dir() else target
-        place = unquote(parts.fragment)
+        place = parts.fragment
         made = not place or place.startswith("/") or "=" in place
-        if not target.exists() or not (made or target not in pages or place in pages[target].places):
+        named = {place, unquote(place)}  # as browsers look for it
+        if not target.exists() or not (made or target not in pages or named & pages[target].places):
             yield link

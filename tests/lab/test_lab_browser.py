@@ -112,16 +112,29 @@ def test_widgets_are_accessible_and_figures_fit_the_theme_and_the_column(sample,
     change_theme(page, "Light")
 
 
-def test_letters_of_a_figure_are_legible_in_a_narrow_window(lab, page, axe):
+EXPLORER = """\
+from course_pkg import viz
+
+picture = viz.Picture('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="9"/>', "A sheet.")
+start = {"problem": "string, re-admitted"}
+choices = {"problem": ["string", start["problem"]], "iteration": [1, 300]}
+viz.explorer(lambda problem, iteration: picture, start=start, **choices)"""
+OVERFLOWS = "(e) => e.scrollWidth - e.clientWidth"
+
+
+def test_figures_and_values_are_legible_in_a_narrow_window(lab, page, axe):
     sheet = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} 60" width="{0}pt" height="60pt">'
     svg = sheet + '<text y="40" font-size="14">letters</text></svg>'
     pictures = [viz.Picture(svg.format(width), f"A sheet of {width}.") for width in (600, 900)]
     outputs = [
         nbformat.v4.new_output("display_data", {"text/html": picture._repr_html_()}) for picture in pictures
     ]
-    cell = nbformat.v4.new_code_cell("two pictures", outputs=outputs)
+    cells = [
+        nbformat.v4.new_code_cell("# two pictures", outputs=outputs),
+        nbformat.v4.new_code_cell(EXPLORER),
+    ]
     path = lab.root / "lectures" / "narrow.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": KERNELSPEC}), path)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC}), path)
     sign(lab, path)
     page.set_viewport_size({"width": 800, "height": 900})
     open_notebook(page, lab.url, "narrow")
@@ -134,6 +147,13 @@ def test_letters_of_a_figure_are_legible_in_a_narrow_window(lab, page, axe):
         assert output.locator("img").bounding_box()["width"] * 14 / wide >= 11.9
         assert output.evaluate("(e) => e.scrollWidth > e.clientWidth") == scrolls
     assert axe(page, f"{SHOWN_PANEL} .jp-OutputArea-output") == []
+    assert not run_all(page)["errors"]
+    values = page.locator(f"{SHOWN_PANEL} .widget-readout")
+    values.nth(1).wait_for(timeout=60_000)
+    assert [one.inner_text() for one in values.all()] == ["string, re-admitted", "1"]
+    assert [one.evaluate(OVERFLOWS) for one in values.all()] == [0, 0], (
+        "a value lies over the next slider's name"
+    )
     assert page.problems == []
 
 

@@ -24,12 +24,14 @@ def site(tmp_path):
 @pytest.mark.parametrize(
     "link",
     [
-        "b/c.html", "b/c.html#here", "#top", "b/", "b", "x%20y.svg", "b/c.html#/3", "b/c.html#device=NVIDIA+H200", "#",
+        "b/c.html", "b/c.html#here", "#top", "b/c.html#caf%C3%A9", "b/c.html#%CF%83", "b/", "b", "x%20y.svg", "b/c.html#/3", "b/c.html#device=NVIDIA+H200", "#",
         "https://example.org/none.html", "//example.org/none", "mailto:a@example.org", "data:image/png;base64,AA",
     ],
 )  # fmt: skip
 def test_a_link_that_leads_somewhere_is_not_named(site, link):
-    folder = site(a=f'<p id="top"><a href="{link}">x</a>', b__c='<p id="here">', b__index="")
+    folder = site(
+        a=f'<p id="top"><a href="{link}">x</a>', b__c='<p id="here"><p id="café"><p id="%CF%83">', b__index=""
+    )
     (folder / "x y.svg").write_text("<svg/>")
     assert broken(folder) == []
 
