@@ -198,8 +198,9 @@ def test_two_gpus_by_nccl_take_the_iterations_of_one():
     counts = []
     for ranks in (1, 2):
         said = launch.launch((*suite_gpu.PROGRAM, json.dumps(tasks)), ranks, timeout_s=300)
-        counts.append([json.loads(line)["iterations"] for line in said.splitlines() if line.startswith("{")])
-    assert counts[0] == counts[1] and len(counts[0]) == len(tasks)
+        counts.append([found["iterations"] for found in suite.objects(said)])
+        assert len(counts[-1]) == len(tasks), said
+    assert counts[0] == counts[1]
 
 
 @pytest.mark.skipif(GPUS < 2, reason="needs two NVIDIA GPUs: run it where there are some")
