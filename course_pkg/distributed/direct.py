@@ -185,7 +185,10 @@ class Direct(Link):
     def start(self, sends, receives, stream) -> None:
         """Write into the windows of the neighbours, and copy what comes out of this GPU's, beside the work."""
         short, long = (
-            [[message for message in messages if _fits(message[1]) == fits] for messages in (sends, receives)]
+            [
+                [m for m in messages if self.mixes(m[1].size, m[1].dtype) == fits]
+                for messages in (sends, receives)
+            ]
             for fits in (True, False)
         )
         self.nccl.start(*long, stream)
@@ -213,6 +216,10 @@ class Direct(Link):
         else:
             add_kernel[1, THREADS_ADD, stream](array, *self.mailbox)
 
+    def mixes(self, size: int, dtype) -> bool:
+        """Return whether such a message is a kernel, which a graph holds like any other, and does not go by NCCL."""
+        return np.dtype(dtype) == np.float64 and size <= LONGEST
+
     def finish(self) -> None:
         """Wait as ``Nccl`` does.
 
@@ -230,7 +237,3 @@ class Direct(Link):
 
 def _flat(array):
     return array.reshape(array.size)
-
-
-def _fits(array) -> bool:
-    return array.dtype == np.float64 and array.size <= LONGEST

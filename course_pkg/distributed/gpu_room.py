@@ -114,8 +114,8 @@ class RankDeviceRoom(Clocked, DeviceRoom):
 
     @property
     def repeats(self) -> bool:
-        """Whether CUDA graphs may hold the launches of a pass, and its messages."""
-        return super().repeats and self.A.link.captures
+        """Whether CUDA graphs may hold the launches of a pass, and its messages; sums are queued one by one."""
+        return super().repeats and self.A.link.mixes(self.plane, self.dtype)
 
     def again(self, key, step, *arguments) -> None:
         """Do a part of a pass; if a graph may hold it, its phase is not divided further."""

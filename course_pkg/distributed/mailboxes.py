@@ -136,8 +136,9 @@ def take_kernel(array, peer, rank, got, arrived, window, answered, lost):
     if t == 0:
         came[0] = wait_for(arrived, peer, block, message, lost)
     cuda.syncthreads()
+    is_here = came[0]
     for i in range(cuda.grid(1), array.size, cuda.gridsize(1)):
-        array[i] = window[message % 2, peer, i] if came[0] else EMPTY
+        array[i] = window[message % 2, peer, i] if is_here else EMPTY
     cuda.syncthreads()
     if t == 0:
         answered[rank, block] = message

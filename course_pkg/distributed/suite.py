@@ -12,7 +12,7 @@ from math import prod
 
 from course_pkg.bench import Measurement, cpu, progress
 from course_pkg.bench.measurement import EXCEEDS, WARM
-from course_pkg.core import Library
+from course_pkg.core import CourseError, Library
 from course_pkg.core.host import available_cores
 from course_pkg.distributed.demands import demands
 from course_pkg.distributed.launch import launch, share
@@ -76,9 +76,30 @@ def results(program, tasks, ranks: int, threads: int) -> Iterator[tuple[dict, di
     """Let ranks carry out tasks; yield each task, its parameters, and the result that rank 0 printed."""
     command = (*program, json.dumps([task for task, _ in tasks]))
     printed = launch(command, ranks, timeout_s=LIMIT_S, threads=threads)
-    found = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    found = list(objects(printed))
+    if len(found) != len(tasks):
+        raise CourseError(
+            f"{ranks} ranks printed {len(found)} results of {len(tasks)} tasks: {printed[-2000:]!r}"
+        )
     for (task, parameters), result in zip(tasks, found, strict=True):
         yield task, parameters, result
+
+
+def objects(printed: str) -> Iterator[dict]:
+    """Yield the JSON objects of an output, in which libraries may have printed as well, even on the same line.
+
+    Examples
+    --------
+    >>> list(objects('{"a": 1}\\nnotice {1}: {"b": {"c": 2}} end'))
+    [{'a': 1}, {'b': {'c': 2}}]
+    """
+    decoder, at = json.JSONDecoder(), 0
+    while (at := printed.find('{"', at)) >= 0:
+        try:
+            found, at = decoder.raw_decode(printed, at)
+            yield found
+        except ValueError:
+            at += 1
 
 
 def tasks_of(ranks: int, *, quick: bool) -> Iterator[tuple[dict, dict]]:
