@@ -506,7 +506,7 @@ def against_cublas(on):
         ticks=on.steps("moments"),
         among=NAMES.values(),
         height=3.4,
-        note=f"{CUBE}³ points. Gram matrix and projection: of the stable method, below. {on.origin}",
+        note=viz.Note(f"{CUBE}³ points. Gram matrix and projection: of the stable method, below.", on.origin),
     )
 
 

@@ -519,7 +519,7 @@ def rungs_of(on):
     whole = on.update("update", CUPY)
     found = {"sectors per request": "–", "threads": "–", TIMED: bench.format_time(whole.median_s)}
     rungs.append(viz.Rung("CuPy, Q⁺ and Q⁻", on.of_copy(whole), found, NOT_COUNTED))
-    return viz.ladder_picture(rungs, bound_gb_s=on.copy.t_eff_gb_s, note=f"Sectors: n = {SMALL}. {on.origin}")
+    return viz.ladder_picture(rungs, bound_gb_s=on.copy.t_eff_gb_s, note=viz.Note(f"Sectors: n = {SMALL}.", on.origin))
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -707,7 +707,7 @@ def zeros_of(on):
             "time": {titles[name]: times[name] for name in skipped},
         },
         xlabel=f"relative to an update that reads all; {INACTIVE:.0%} of x are 0",
-        note=f"Sectors: counted, n = 1,024. Time: {N:,}. {on.origin}",
+        note=viz.Note(f"Sectors: counted, n = 1,024. Time: {N:,}.", on.origin),
     )
 
 
@@ -1096,7 +1096,7 @@ def batch_of(on):
             }
         },
         xlabel="time, relative to our kernel",
-        note=f"The CPU: all cores of the recorded machine's {ours.observed['cpu']}, {bench.format_time(ours.observed['cpu_s'])}. {on.origin}",
+        note=viz.Note(f"The CPU: all cores of the recorded machine's {ours.observed['cpu']}, {bench.format_time(ours.observed['cpu_s'])}.", on.origin),
     )
 
 

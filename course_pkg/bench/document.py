@@ -12,9 +12,9 @@ from pathlib import Path
 
 from course_pkg.bench.device import Device
 from course_pkg.bench.measurement import Measurement
-from course_pkg.bench.sources import Source
 from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.core.files import write
+from course_pkg.core.sources import Source
 
 SCHEMA = 2
 MEASUREMENTS, COUNTERS, TRAFFIC = "measurements", "counters", "traffic"
