@@ -58,7 +58,7 @@ def together(notes: Iterable[str]) -> str:
     """
     parts = list(dict.fromkeys(Note(*notes).parts))
     sources = [part for part in parts if isinstance(part, Source)]
-    told = [origins(sources) if part is sources[0] else part for part in parts if part not in sources[1:]]
+    told = [origins(sources) if part in sources[:1] else part for part in parts if part not in sources[1:]]
     return " ".join(told)
 
 
