@@ -19,6 +19,7 @@ from course_pkg.distributed.phases import NAMES
 from course_pkg.distributed.work import Work
 from course_pkg.sstep.variants import VARIANTS
 
+SUITE = ("scaling", "solves on several ranks")
 DEVICE = "cpu"
 PROGRAM = ("-m", "course_pkg.distributed.job")
 EDGE, QUICK_EDGE = 128, 24
