@@ -56,7 +56,7 @@ from course_pkg.precond.cost import vcycle
 from course_pkg.sstep import bases, cost, reference, scalar_work
 from course_pkg.sstep.problem import PUBLISHED, Laplacian
 from course_pkg.sstep.stability import studies
-from course_pkg.sstep.suite import OPERATIONS
+from course_pkg.sstep.demands import OPERATIONS
 from course_pkg.sstep.variants import VARIANTS
 from course_pkg.witness.every import every_clock
 from course_pkg.witness.iterations import Iterations, bytes_per_point

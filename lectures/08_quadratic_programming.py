@@ -50,7 +50,8 @@ from course_pkg.qp import gpu_numba as gpu
 from course_pkg.qp import here, reference
 from course_pkg.qp.history import history
 from course_pkg.qp.problem import blurred_picture, least_squares, problem
-from course_pkg.qp.suite import BATCHED, INACTIVE, RTOL, SIZES, SLACK, SOLVED, drawn
+from course_pkg.qp.suite import BATCHED, SIZES, SOLVED
+from course_pkg.qp.suite_solves import INACTIVE, RTOL, SLACK, drawn
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.witness.clocks import NOT_COUNTED
 from course_pkg.witness.every import every_clock

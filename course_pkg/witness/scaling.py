@@ -10,14 +10,8 @@ from course_pkg.bench import Measurement
 from course_pkg.core import CourseError
 from course_pkg.distributed import model
 from course_pkg.distributed.phases import SUMS
-from course_pkg.distributed.suite import (
-    ALLREDUCE,
-    HALO_EXCHANGE,
-    METHODS,
-    iteration_s,
-    observations,
-    phases_of,
-)
+from course_pkg.distributed.suite import iteration_s, observations
+from course_pkg.distributed.suite_ranks import ALLREDUCE, HALO_EXCHANGE, METHODS, phases_of
 from course_pkg.distributed.work import ON_GPUS
 from course_pkg.witness.on_device import OnDevice
 

@@ -9,7 +9,7 @@ import pytest
 from course_pkg import cuda
 from course_pkg.cg import gpu_numba as cg
 from course_pkg.core import CourseError, Status
-from course_pkg.distributed import gpu_cg, gpu_job, launch, suite, suite_gpu
+from course_pkg.distributed import gpu_cg, gpu_job, launch, suite, suite_gpu, suite_ranks
 from course_pkg.distributed.gpu_fields import RankWorkspace
 from course_pkg.distributed.gpu_room import DeviceSlab
 from course_pkg.distributed.links import Staged
@@ -131,8 +131,8 @@ def test_more_ranks_than_gpus_of_a_host():
 def test_what_the_suite_asks_of_ranks_can_be_done(monkeypatch):
     monkeypatch.setattr(suite_gpu, "QUICK_EDGE", 6)
     monkeypatch.setattr(suite_gpu, "HALO_EDGES", (3, 5))
-    monkeypatch.setattr(suite, "METHODS", (("pfcg", {}),))
-    monkeypatch.setattr(suite, "RTOL", ROUGHLY * 100)  # what is timed is the same in each iteration
+    monkeypatch.setattr(suite_ranks, "METHODS", (("pfcg", {}),))
+    monkeypatch.setattr(suite_ranks, "RTOL", ROUGHLY * 100)  # what is timed is the same in each iteration
     found = []
     for ranks in (1, 2):
         for task, parameters in suite_gpu.tasks_of(ranks, quick=True):
@@ -151,7 +151,7 @@ def test_what_the_suite_asks_of_ranks_can_be_done(monkeypatch):
         ("pfcg", "", 2, "strong"),
     } <= kinds
     apart = next(m for m in found if m.parameters.get("overlap") is False)
-    phases = suite.phases_of(apart)
+    phases = suite_ranks.phases_of(apart)
     assert phases[PRODUCT] > 0 and phases[ALLREDUCE] > 0 and phases[HALO] > 0
     rows = suite.summary(found)
     assert len(rows) == sum("scaling" in m.parameters for m in found)
