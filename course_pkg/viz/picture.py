@@ -117,7 +117,7 @@ def least_width(svg: str) -> float:
 
 
 class _Figure(Figure):
-    """A figure that is drawn once: to lay out its axes, Matplotlib would draw it a first time and keep nothing of it."""
+    """A figure that is drawn only once: Matplotlib would draw it a first time merely to lay out its axes."""
 
     _laid_out = False
 
