@@ -218,7 +218,7 @@ class Doubts:
                 self.unproven.keep(event, region, unit, thread, None)
 
     def prove(self, event: int, threads) -> None:
-        """End the doubt of threads whose swap has won, also about what they have stored already."""
+        """End the doubts about threads whose swap has succeeded, and about what they have stored since."""
         self.dispel(event, threads)
         for thread in threads.tolist():
             self.unproven.prove(event, thread)

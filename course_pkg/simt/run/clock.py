@@ -73,7 +73,7 @@ class Clock:
         together : ndarray of bool, shape (warps, 32, 32), or None
             For each lane, the lanes that it waits for, including itself; None if every lane waits for its whole warp.
         warps : ndarray of bool, shape (warps,)
-            The warps of which any lane passes the barrier.
+            Which warps have a lane that passes the barrier.
         """
         if self._races is None:
             return

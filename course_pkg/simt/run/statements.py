@@ -7,11 +7,12 @@ from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.counting.waiting import waiting
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
+from course_pkg.simt.front.instead import SYNTAX
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access, iteration, turns
-from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import binary, condition, evaluate
 from course_pkg.simt.run.halves import one_after_another
 from course_pkg.simt.run.hindsight import decide
@@ -67,7 +68,7 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             mask = handler(run, frame, node, mask)
         except SimtError as error:
             if isinstance(error, Unsupported) and error.line is None:
-                error = unsupported(frame, node, str(error))
+                error = at_its_place(frame, node, error)
             error.passes(frame.program.source, node.lineno)
             raise error from None
         if order is not None and order.parity is None and run.clock.barriers > barriers:
@@ -117,7 +118,7 @@ def bind(run, frame, target, value, mask):
             bind(run, frame, one, part, mask)
     else:
         raise unsupported(
-            frame, target, "a starred expression" if isinstance(target, (ast.Tuple, ast.List)) else ""
+            frame, target, SYNTAX[ast.Starred] if isinstance(target, (ast.Tuple, ast.List)) else None
         )
 
 
