@@ -58,7 +58,7 @@ def test_the_suite_measures_solves_and_messages_on_each_number_of_ranks(tiny):
     assert found[2].observed["iterations"] == pcg.observed["iterations"], "the same on two ranks"
     assert found[6].observed == {"bytes": 72}
     for m in found[:6]:
-        phases = suite_ranks.phases_of(m)
+        phases = suite.phases_of(m)
         assert set(phases) == set(NAMES) and phases[PRECONDITION] == 0
         assert sum(phases.values()) <= max(m.samples_s) / m.observed["iterations"] * 1.001
 
