@@ -6,6 +6,8 @@ from course_pkg.grading.draws import drawing, rng
 from course_pkg.grading.explain import Failed
 
 ORDERS = {0: "even", 1: "odd"}
+MOST_BARRIERS = 8  # barriers behind which a launch runs in another order
+MORE_DRAWS = 3  # repetitions with other data if data decide where threads meet
 
 
 def in_each_order(run):
@@ -14,8 +16,11 @@ def in_each_order(run):
     Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail in one
     of three orders, or if the kernel does not end in it: warps with even numbers first, those with odd numbers first,
     and one of these two behind a drawn barrier, with lock step up to it. The third finds kernels that test in which
-    order they run. In all orders, the test draws the same random numbers. It must make its arrays itself, and launch
-    its kernel by a plain launch or by ``simt.profile``.
+    order they run. If a kernel uses what atomics find, the third order is tried behind each barrier, up to eight. If
+    data decide which barriers threads come to, all of this is repeated with other data: no mark may depend on luck.
+
+    In all orders, the test draws the same random numbers. It must make its arrays itself, and launch its kernel by a
+    plain launch or by ``simt.profile``.
 
     Examples
     --------
@@ -36,27 +41,55 @@ def in_each_order(run):
 
     @functools.wraps(run)
     def repeated(*args, **kwargs):
-        from course_pkg import simt  # not visible in the sandbox
-
-        same, part = rng().integers(1 << 30, size=4).tolist(), rng().random()
-        with drawing(same):
-            found = run(*args, **kwargs)
-        for parity, behind in ((0, None), (1, None), (same[0] % 2, part)):
-            which = f"if the warps with {ORDERS[parity]} numbers are first"
-            if behind is not None:
-                which += " behind a barrier up to which all threads run in lock step"
-            try:
-                with drawing(same), simt.warps_first(parity, behind):
-                    run(*args, **kwargs)
-            except simt.NoOrder as error:
-                why = f"This happens {which}."
-                raise Failed(
-                    f"{error} {why}", "", "In some order of the warps, the kernel does not end."
-                ) from None
-            except Failed as error:
-                why = f"This happens {which}: threads use what other threads have not stored yet, or no longer need."
-                verdict = "The result depends on which warps of a block are first."
-                raise Failed(f"{error} {why}", error.about, verdict) from None
+        found, launches = _in_orders(lambda: run(*args, **kwargs))
+        if any(one.by_data for one in launches):
+            for _ in range(MORE_DRAWS):
+                _in_orders(lambda: run(*args, **kwargs))
         return found
 
     return repeated
+
+
+def _in_orders(run) -> tuple:
+    """Run a test in each order with the same random numbers; return its first result, and its launches."""
+    from course_pkg import simt  # not visible in the sandbox
+
+    same, parts = rng().integers(1 << 30, size=4).tolist(), rng().random(MOST_BARRIERS)
+    with drawing(same), simt.observed() as launches:
+        found = run()
+    many = max((min(one.barriers, MOST_BARRIERS) for one in launches if one.fetches), default=1) or 1
+    behind = [(number + part) / many for number, part in enumerate(parts[:many])]
+    for parity, barrier in ((0, None), (1, None), *((_parity(one), one) for one in behind)):
+        _in_order(run, same, parity, barrier)
+    return found, launches
+
+
+def _parity(part: float) -> int:
+    """Return which half of the warps goes first behind a drawn barrier."""
+    return int(part * 1e6) % 2
+
+
+def _in_order(run, same: list[int], parity: int, behind: float | None) -> None:
+    """Run a test in one other order.
+
+    Raises
+    ------
+    Failed
+        If the test fails in this order, or does not end.
+    """
+    from course_pkg import simt
+
+    which = f"if the warps with {ORDERS[parity]} numbers are first"
+    if behind is not None:
+        which += " behind a barrier up to which all threads run in lock step"
+    try:
+        with drawing(same), simt.warps_first(parity, behind):
+            run()
+    except simt.NoOrder as error:
+        raise Failed(
+            f"{error} This happens {which}.", "", "In some order of the warps, the kernel does not end."
+        ) from None
+    except Failed as error:
+        why = f"This happens {which}: threads use what other threads have not stored yet, or no longer need."
+        verdict = "The result depends on which warps of a block are first."
+        raise Failed(f"{error} {why}", error.about, verdict) from None

@@ -10,12 +10,15 @@ one after another from there on.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.run.meetings import Group, Meetings
 
 _ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
+EVERYWHERE = Group()
+_SEEN: ContextVar[list | None] = ContextVar("seen", default=None)
 
 
 class NoOrder(SimtError):
@@ -36,45 +39,59 @@ class Order:
     ----------
     parity : int or None
         0 if warps with even numbers are first, 1 if those with odd numbers are. None if all warps run in lock step;
-        then ``meeting`` is recorded.
-    meeting : set of tuple
-        ``(statement, barriers)``: the statements in which threads came to a barrier, and how many barriers they had
-        passed before.
+        then ``meetings`` are recorded.
+    meetings : Meetings
+        Where threads came to barriers.
+    group : Group
+        The blocks that now run together.
     takes_turns : bool
         Whether warps that wait for the others let them go on, and try again after each of their statements.
     by_block : bool
         Whether the blocks run one after another, so that none holds a lock for which another one waits.
-    in_step : int
-        The number of barriers up to which all warps run in lock step.
+    behind : float or None
+        From 0 to less than 1: which of a group's barriers comes before this. Up to that barrier, all warps run in lock
+        step. None if nothing does.
     exact : bool
         Whether threads meet where they met in lock step, after as many barriers. If not, they meet at each of these
         statements, as often as they come to it.
     """
 
     parity: int | None = None
-    meeting: set = field(default_factory=set)
+    meetings: Meetings = field(default_factory=Meetings)
     takes_turns: bool = False
     by_block: bool = False
-    in_step: int = 0
+    behind: float | None = None
     exact: bool = True
+    group: Group = EVERYWHERE
 
     def __post_init__(self):
-        self._statements = set() if self.exact else {node for node, _ in self.meeting}
+        few = self.behind is None or not self.group.barriers
+        self._in_step = 0 if few else 1 + int(self.behind * self.group.barriers)
+        self._statements = set() if self.exact else {node for node, _ in self.group.meeting}
+
+    def groups(self, wave) -> list:
+        """Return the groups of a wave's blocks that run one after the other, each as its order and its lanes."""
+        if self.parity is None:
+            return [(self, wave.everyone)]
+        return [
+            (replace(self, group=group), wave.everyone.narrow(blocks.reshape(*wave.count, 1, 1, 1)))
+            for group, blocks in self.meetings.groups(wave)
+        ]
 
     def holds(self, barriers: int) -> bool:
-        """Return whether warps run one after another once some block has passed so many barriers."""
-        return self.parity is not None and barriers >= self.in_step
+        """Return whether warps run one after another once their blocks have passed so many barriers."""
+        return self.parity is not None and barriers >= self._in_step
 
     def times(self, blocks: int) -> int:
         """Return how many statements a launch may run in this order for each statement of its budget."""
-        once = 1 if self.parity is None else 8 if self.takes_turns else 2
-        return once * blocks if self.by_block else once
+        if self.parity is None:
+            return 1
+        return (8 if self.takes_turns else 2) * (blocks if self.by_block else self.meetings.most())
 
-    def behind(self, body: list, at: int, barriers: int) -> int:
+    def end(self, body: list, at: int, barriers: int) -> int:
         """Return the end of the statements from ``at`` on in which threads come to no barrier."""
-        while (
-            at < len(body) and (body[at], barriers) not in self.meeting and body[at] not in self._statements
-        ):
+        meeting = self.group.meeting
+        while at < len(body) and (body[at], barriers) not in meeting and body[at] not in self._statements:
             at += 1
         return at
 
@@ -113,6 +130,27 @@ def warps_first(parity: int, behind: float | None = None) -> Iterator[None]:
         _ASKED.reset(before)
 
 
+@contextmanager
+def observed() -> Iterator[list[Meetings]]:
+    """Return a list, to which each launch in lock step in a ``with`` block adds where its threads met.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import sum_kernel
+    >>> with simt.observed() as launches:
+    ...     sum_kernel[1, 256](np.ones(256), np.empty(1))
+    >>> launches[0].barriers, launches[0].by_data
+    (9, False)
+    """
+    before = _SEEN.set([])
+    try:
+        yield _SEEN.get()
+    finally:
+        _SEEN.reset(before)
+
+
 def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     """Run a launch in the present order; return what ``run_once`` returns.
 
@@ -135,7 +173,9 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     launch = (grid, *(a.shape for a in arrays))
 
     def in_lock_step(counted: bool):
-        kernel.meeting[launch] = set()
+        kernel.meeting[launch] = Meetings()
+        if _SEEN.get() is not None:
+            _SEEN.get().append(kernel.meeting[launch])
         return run_once(Order(None, kernel.meeting[launch]), counted)
 
     if _ASKED.get() is None:
@@ -145,13 +185,11 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     if launch not in kernel.meeting:  # this is its first launch
         in_lock_step(False)
         _put(arrays, before)
-    meeting = kernel.meeting[launch]
-    barriers = max((1 + passed for _, passed in meeting), default=0)
-    in_step = 0 if behind is None or not barriers else 1 + int(behind * barriers)
+    meetings = kernel.meeting[launch]
     ways = (False, False), (True, False), (True, True)
     for exact, way in product((True, False), ways):
         try:
-            return run_once(Order(parity, meeting, *way, in_step, exact), exact and not any(way))
+            return run_once(Order(parity, meetings, *way, behind, exact), exact and not any(way))
         except SimtError as error:
             if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
                 raise

@@ -49,7 +49,7 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
         if (
             order is not None
             and order.holds(run.clock.barriers)
-            and (end := order.behind(body, at, run.clock.barriers)) > at
+            and (end := order.end(body, at, run.clock.barriers)) > at
         ):
             behind = end
             mask = one_after_another(run, frame, body[at:end], mask, execute, assign_name)
@@ -71,7 +71,7 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             error.passes(frame.program.source, node.lineno)
             raise error from None
         if order is not None and order.parity is None and run.clock.barriers > barriers:
-            order.meeting.add((node, barriers))
+            order.meetings.note(node, barriers, run.clock.barriers)
     return mask
 
 
