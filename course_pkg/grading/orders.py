@@ -6,18 +6,25 @@ from course_pkg.grading.draws import drawing, rng
 from course_pkg.grading.explain import Failed
 
 ORDERS = {0: "even", 1: "odd"}
-MOST_BARRIERS = 8  # barriers behind which a launch runs in another order
+MOST_BARRIERS = 64  # barriers behind which a launch runs in another order
+TOO_MANY = (
+    "A block passes {} barriers, and the kernel uses what its atomics find: the test looks at the order of warps "
+    f"behind each barrier, and at most {MOST_BARRIERS} are possible."
+)
+TOO_MANY_BARRIERS = (
+    "The kernel uses what its atomics find, and passes more barriers than the test can look at."
+)
 MORE_DRAWS = 3  # repetitions with other data if data decide where threads meet
 
 
 def in_each_order(run):
     """Return a function that runs a test in lock step, then with other warps first, and returns the first result.
 
-    Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail in one
-    of three orders, or if the kernel does not end in it: warps with even numbers first, those with odd numbers first,
-    and one of these two behind a drawn barrier, with lock step up to it. The third finds kernels that test in which
-    order they run. If a kernel uses what atomics find, the third order is tried behind each barrier, up to eight. If
-    data decide which barriers threads come to, all of this is repeated with other data: no mark may depend on luck.
+    Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail when the
+    warps with even numbers are first, or those with odd numbers, or if the kernel does not end then. A kernel that uses
+    what its atomics find could test in which order it runs. So it is also tried in lock step up to each of its
+    barriers, with one half of the warps first from there on; more than 64 barriers fail the test. If data decide which
+    barriers threads come to, all of this is repeated with other data: no mark may depend on luck.
 
     In all orders, the test draws the same random numbers. It must make its arrays itself, and launch its kernel by a
     plain launch or by ``simt.profile``.
@@ -57,7 +64,9 @@ def _in_orders(run) -> tuple:
     same, parts = rng().integers(1 << 30, size=4).tolist(), rng().random(MOST_BARRIERS)
     with drawing(same), simt.observed() as launches:
         found = run()
-    many = max((min(one.barriers, MOST_BARRIERS) for one in launches if one.fetches), default=1) or 1
+    many = max((one.barriers for one in launches if one.fetches), default=0)
+    if many > MOST_BARRIERS:
+        raise Failed(TOO_MANY.format(many), "", TOO_MANY_BARRIERS)
     behind = [(number + part) / many for number, part in enumerate(parts[:many])]
     for parity, barrier in ((0, None), (1, None), *((_parity(one), one) for one in behind)):
         _in_order(run, same, parity, barrier)

@@ -49,6 +49,7 @@ def run(body):
 def run_in_order(body, *order):
     kernel, out = kernel_of(body), np.zeros(64 * BLOCKS)
     kernel[BLOCKS, 64](out, np.arange(64))
+    out[:] = 0
     with simt.warps_first(*order):
         kernel[BLOCKS, 64](out, np.arange(64))
     return out
@@ -79,6 +80,63 @@ def test_a_barrier_of_some_blocks_puts_no_other_block_in_order(body, some, parit
 def test_blocks_that_all_meet_somewhere_are_right(body, barrier, order):
     body = body.format(barrier)
     assert (run_in_order(body, *order) == run(body)).all()
+
+
+FILLED = "z == 1 and cuda.atomic.add(s, t, k[t] + 1) == 777:\n        out[i] = 5\n"
+LOOPS = {  # where a trip ends, no thread waits for another one
+    "a tile that is filled again": "for z in range(4):\n    if cuda.atomic.exch(s, t, k[t] + 1 + 100 * z) == 777:\n"
+    "        out[i] = 5\n    cuda.syncthreads()\n    out[i] += cuda.atomic.add(s, 63 - t, 1)\n    {}\n",
+    "phases in trips": f"for z in range(3):\n    if {FILLED}    if z == 0:\n        cuda.syncthreads()\n    {{}}\n"
+    "    if z == 2:\n        out[i] = cuda.atomic.add(s, 63 - t, 1)\n",
+    "a meeting only in other orders": f"for z in range(3):\n    if {FILLED}    if z == 0:\n        cuda.syncthreads()\n"
+    "    {}\n    if z == 2:\n        x = cuda.atomic.add(s, 63 - t, 1)\n"
+    "        if x == 0:\n            cuda.syncthreads()\n        out[i] = x\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [(0,), (1,), (0, 0.0), (1, 0.3)])
+@pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS)
+def test_a_barrier_that_a_loop_lacks_shows_in_each_order(body, order):
+    right = run(body.format("cuda.syncthreads()"))
+    assert (run_in_order(body.format("cuda.syncthreads()"), *order) == right).all()
+    assert (run(body.format("pass")) == right).all()
+    try:
+        assert (run_in_order(body.format("pass"), *order) != right).any()
+    except simt.NoOrder:
+        assert "x == 0" in body
+
+
+MET = {  # values that barriers return
+    "count": ("cuda.syncthreads_count(k[t] % 3 == 0)", 22),
+    "and": ("cuda.syncthreads_and(k[t] < 63)", 0),
+    "all": ("cuda.syncthreads_and(k[t] < 64)", 1),
+    "or": ("cuda.syncthreads_or(k[t] == 40)", 1),
+    "none": ("cuda.syncthreads_or(k[t] == 64)", 0),
+    "without the warps that have left": ("cuda.syncthreads_count(1)", 32),
+}
+
+
+@pytest.mark.parametrize("order", [(0,), (1,), (0, 0.0), (1, 0.9)])
+@pytest.mark.parametrize(("call", "value"), MET.values(), ids=MET)
+def test_both_halves_learn_what_a_barrier_returns(call, value, order):
+    body = "if t < 32:\n    return\n" if value == 32 else ""
+    assert set(run_in_order(f"{body}out[i] = {call}\n", *order)) - {0.0} == {value} - {0}
+
+
+def test_a_barrier_of_the_grid_puts_both_halves_in_order():
+    body = "g = cuda.cg.this_grid()\ncuda.atomic.add(k, 0, 1)\ng.sync()\nout[i] = k[0]\n"
+    for order in ((0,), (1,), (0, 0.9)):
+        assert set(np.diff(run_in_order(body, *order))) == {0}
+
+
+def test_the_number_of_barriers_may_depend_on_the_order():
+    body = (  # each thread takes the largest number beside it until nothing changes
+        "cuda.atomic.max(s, t, k[t])\ncuda.syncthreads()\nmore = 1\nwhile more:\n"
+        "    x = cuda.atomic.max(s, (t + 1) % 64, 0)\n"
+        "    more = cuda.syncthreads_or(cuda.atomic.max(s, t, x) < x)\nout[i] = s[t]\n"
+    )
+    for order in ((0,), (1,), (0, 0.0), (1, 0.5)):
+        assert (run_in_order(body, *order) == 63).all()
 
 
 def graded(body, seed):

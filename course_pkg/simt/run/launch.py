@@ -1,6 +1,7 @@
 """Run a launch: check its arguments, and run the kernel for one wave of blocks after another."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -117,11 +118,7 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
         state.regions = tuple({id(region): region for region in memory.regions.values()}.values())
         try:
             for wave in waves(grid, block, 1 if order.by_block else WAVE_THREADS):
-                for one, lanes in order.groups(wave):
-                    run = Run(wave, state, one)
-                    _run(run, program, arguments, memory, lanes)
-                if order.parity is None:
-                    order.meetings.end_of_wave(wave, run.clock.passed)
+                order.run(wave, partial(_run, state, program, arguments, memory, wave))
                 if counters is not None:
                     counters.end_of_wave(wave.blocks)
         finally:
@@ -134,10 +131,11 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
     return state
 
 
-def _run(run, program, arguments, memory, lanes=None) -> None:
-    """Run the kernel for one wave of blocks, or for some of them."""
-    lanes = lanes or run.wave.everyone
-    run.exited = run.wave.everyone.minus(lanes) if lanes is not run.wave.everyone else run.exited
+def _run(state, program, arguments, memory, wave, half, lanes) -> Run:
+    """Run the kernel for some lanes of a wave of blocks, which may be a half of the warps."""
+    run = Run(wave, state, half)
+    if lanes is not wave.everyone:
+        run.exited = wave.everyone.minus(lanes)
     frame = Frame(program, lanes, is_kernel=True)
     run.scopes.append(frame.scope)
     for name, argument in zip(program.parameters, arguments, strict=False):
@@ -149,6 +147,7 @@ def _run(run, program, arguments, memory, lanes=None) -> None:
     if run.races is not None:
         for found in (*run.races.doubts.lost(), *run.races.doubts.unproven.races()):
             run.log.fetched(run, *found)
+    return run
 
 
 def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, bool]:
@@ -173,8 +172,8 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, 
         one = (1, 1, 1)
         state = State(program.name, None, None, HazardLog(None, fatal_only=True), launch.dynamic_shared)
         state.programs[id(launch.kernel)] = program
-        run = Run(next(waves(one, one, 1)), state)
-        _run(run, program, arguments, memory)
+        wave = next(waves(one, one, 1))
+        run = _run(state, program, arguments, memory, wave, None, wave.everyone)
         by_data = data_decide(state.programs.values())
         known[kinds] = run.types, run.stored, run.in_parts, run.fetches, by_data
         if not launch.kernel.prints and run.vain:

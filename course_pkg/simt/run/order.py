@@ -10,14 +10,13 @@ one after another from there on.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
-from itertools import product
+from dataclasses import dataclass, field
 
 from course_pkg.simt.errors import HazardError, SimtError
-from course_pkg.simt.run.meetings import Group, Meetings
+from course_pkg.simt.run.halves import in_halves
+from course_pkg.simt.run.meetings import Meetings
 
 _ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
-EVERYWHERE = Group()
 _SEEN: ContextVar[list | None] = ContextVar("seen", default=None)
 
 
@@ -33,7 +32,7 @@ class NoOrder(SimtError):
 
 @dataclass(eq=False)
 class Order:
-    """The order of a launch, or a record of where its barriers are.
+    """The order of a launch, or a record of its barriers.
 
     Attributes
     ----------
@@ -41,59 +40,44 @@ class Order:
         0 if warps with even numbers are first, 1 if those with odd numbers are. None if all warps run in lock step;
         then ``meetings`` are recorded.
     meetings : Meetings
-        Where threads came to barriers.
-    group : Group
-        The blocks that now run together.
-    takes_turns : bool
-        Whether warps that wait for the others let them go on, and try again after each of their statements.
+        The barriers that blocks have passed in lock step.
     by_block : bool
-        Whether the blocks run one after another, so that none holds a lock for which another one waits.
+        Whether the blocks run one after another.
     behind : float or None
         From 0 to less than 1: which of a group's barriers comes before this. Up to that barrier, all warps run in lock
         step. None if nothing does.
-    exact : bool
-        Whether threads meet where they met in lock step, after as many barriers. If not, they meet at each of these
-        statements, as often as they come to it.
+    arrays : list of ndarray
+        All arrays that the launch may write.
     """
 
     parity: int | None = None
     meetings: Meetings = field(default_factory=Meetings)
-    takes_turns: bool = False
     by_block: bool = False
     behind: float | None = None
-    exact: bool = True
-    group: Group = EVERYWHERE
+    arrays: list = field(default_factory=list)
 
-    def __post_init__(self):
-        few = self.behind is None or not self.group.barriers
-        self._in_step = 0 if few else 1 + int(self.behind * self.group.barriers)
-        self._statements = set() if self.exact else {node for node, _ in self.group.meeting}
+    def run(self, wave, start: Callable) -> None:
+        """Run the blocks of a wave, in groups that come to the same barriers.
 
-    def groups(self, wave) -> list:
-        """Return the groups of a wave's blocks that run one after the other, each as its order and its lanes."""
+        Parameters
+        ----------
+        wave : Wave
+        start : callable
+            Runs the kernel for a half of the warps (or None) and its lanes; it returns the :class:`Run`.
+        """
         if self.parity is None:
-            return [(self, wave.everyone)]
-        return [
-            (replace(self, group=group), wave.everyone.narrow(blocks.reshape(*wave.count, 1, 1, 1)))
-            for group, blocks in self.meetings.groups(wave)
-        ]
-
-    def holds(self, barriers: int) -> bool:
-        """Return whether warps run one after another once their blocks have passed so many barriers."""
-        return self.parity is not None and barriers >= self._in_step
+            self.meetings.end_of_wave(wave, start(None, wave.everyone).clock.passed)
+            return
+        for barriers, blocks in self.meetings.groups(wave):
+            in_step = 0 if self.behind is None or not barriers else 1 + int(self.behind * barriers)
+            lanes = wave.everyone.narrow(blocks.reshape(*wave.count, 1, 1, 1))
+            in_halves(lanes, self.parity, in_step, self.arrays, start)
 
     def times(self, blocks: int) -> int:
         """Return how many statements a launch may run in this order for each statement of its budget."""
         if self.parity is None:
             return 1
-        return (8 if self.takes_turns else 2) * (blocks if self.by_block else self.meetings.most())
-
-    def end(self, body: list, at: int, barriers: int) -> int:
-        """Return the end of the statements from ``at`` on in which threads come to no barrier."""
-        meeting = self.group.meeting
-        while at < len(body) and (body[at], barriers) not in meeting and body[at] not in self._statements:
-            at += 1
-        return at
+        return 8 * (blocks if self.by_block else self.meetings.most_groups())
 
 
 @contextmanager
@@ -186,10 +170,9 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
         in_lock_step(False)
         _put(arrays, before)
     meetings = kernel.meeting[launch]
-    ways = (False, False), (True, False), (True, True)
-    for exact, way in product((True, False), ways):
+    for by_block in (False, True):  # a block may hold a lock across its barriers
         try:
-            return run_once(Order(parity, meetings, *way, behind, exact), exact and not any(way))
+            return run_once(Order(parity, meetings, by_block, behind, arrays), not by_block)
         except SimtError as error:
             if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
                 raise

@@ -65,10 +65,11 @@ class Run:
         The data that all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None),
         ``static_shared`` and ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), ``types``
         (of variables where two branches meet; None for a sketch of a run).
-    order : Order or None
+    half : Half or None
+        The half of the warps that runs (:mod:`.halves`); None while all warps run together.
     """
 
-    def __init__(self, wave: Wave, launch, order=None):
+    def __init__(self, wave: Wave, launch, half=None):
         self.wave, self.launch = wave, launch
         self.log, self.races = launch.log, launch.races
         self.numbering = Numbering()
@@ -97,8 +98,7 @@ class Run:
         self.scopes: list[dict] = []  # doubtful floats that decide what is run: see run/sway.py
         self.turns: dict = {}  # {loop whose threads take turns: lanes that have to wait}: see run/turns.py
         self.spins: dict = {}  # what run/turns.py has found out about statements
-        self.order = order  # see run/order.py; None while warps run in lock step
-        self.half = None  # see run/halves.py; None while all warps run together
+        self.half = half
         self.watching: list = []  # for each watched loop, the regions that changed in this trip
 
     # values
