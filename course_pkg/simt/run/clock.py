@@ -83,16 +83,19 @@ class Clock:
         """
         if self._races is None:
             return
-        self._stamps = None
-        if together is None and self._of_lanes is None:
+        self._stamps, whole = None, together is None
+        if whole and self._of_lanes is None:
             self._warps.reshape(-1)[warps] += 1
             self.alike &= bool((self._warps == self._warps[0]).all())
         else:
             self.alike = False
-            if together is None:
+            if whole:
                 together = np.broadcast_to(warps[:, None, None], (len(warps), 32, 32))
             self._part_lanes().pass_barrier(together)
         if self.fences is not None:
+            if whole:
+                lanes = np.repeat(warps.reshape(self._warps.shape), 32, axis=1)
+                self.fences.warp_barrier(lanes[:, : self._wave.threads_per_block])
             self._spread(together, warps)
 
     def _part_lanes(self) -> WarpOrder:
