@@ -29,7 +29,7 @@ from course_pkg.simt.memory.order import SITES
 from course_pkg.simt.memory.unproven import Unproven
 
 WATCH = -(1 << 40)  # numbers below this belong to watched values, which may become doubts
-MOST_WATCHED = 16
+MOST_WATCHED = 64  # at a time, and for one value: the newest
 
 
 @dataclass(eq=False)

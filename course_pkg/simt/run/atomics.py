@@ -75,6 +75,7 @@ def atomic(run, frame, node, name, arguments, mask):
         require_no_doubt(run, v, place.inside, place if swaps else None, allowed=integers)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
+        run.fetches |= looks or name in SWAPS
         note_store(run, array)
         return run.blank(array.type)
     run.ledger.flush()
