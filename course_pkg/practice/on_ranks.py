@@ -79,6 +79,10 @@ class Heard:
 class _Noting(Communicator):
     """A rank's communicator that records each request."""
 
+    def __getattr__(self, name: str):
+        """Name what there is, where another library's name was used."""
+        raise AttributeError(f"a communicator has no {name}: it has rank, ranks, start(…) and sum(…)")
+
     def __init__(self, comm: Communicator, done: list[Done]):
         self.rank, self.ranks, self._comm, self._done = comm.rank, comm.ranks, comm, done
 
@@ -100,6 +104,10 @@ class _Noting(Communicator):
 
 
 class _Noted(Pending):
+    def __getattr__(self, name: str):
+        """Name what there is, where another name was used."""
+        raise AttributeError(f"what start returned has no {name}: it has wait()")
+
     def __init__(self, pending: Pending, done: list[Done]):
         self._pending, self._done = pending, done
 
