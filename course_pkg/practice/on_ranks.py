@@ -88,12 +88,17 @@ class _Noting(Communicator):
 
     def start(self, sends, receives) -> Pending:
         """Record the receivers, and start the messages."""
+        for _, array in (*sends, *receives):
+            if not isinstance(array, np.ndarray):
+                raise TypeError(f"a message is an array, and this is {array}: a slice, as v[:1], is an array")
         peers = ", ".join(str(peer) for peer, _ in sends)
         self._done.append(Done(STARTS, f"sends to {peers}" if peers else "starts"))
         return _Noted(self._comm.start(sends, receives), self._done)
 
-    def sum(self, values):
+    def sum(self, values, *others):
         """Record how many numbers are added up, and add them up over all ranks."""
+        if others:
+            raise TypeError(f"sum takes one array or number, and {1 + len(others)} were given")
         n = np.size(values)
         self._done.append(Done(SUMS, f"adds {how_many(n, 'number')}"))
         return self._comm.sum(values)
