@@ -416,7 +416,7 @@ viz.curves_picture(
 guess_hidden.reveal(hidden_to, how="By the model", note=f"with {BIG}³ points {big_to}")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# *The model*: bytes over bandwidth, and a latency. Work shrinks with the number of GPUs, the latency does not. Then the halo's rest is waited for.
+# *The model*: bytes over bandwidth, and a latency. Work shrinks with the number of GPUs, the latency does not. After the crossing, the halo's rest is waited for.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Four iterations in time, rank by rank
