@@ -9,10 +9,11 @@ from course_pkg import bench
 from course_pkg.bench.folder import devices
 from course_pkg.bench.lookup import function_name
 from course_pkg.cli import main
+from course_pkg.commands import bench as command
 from course_pkg.commands import limits
 from course_pkg.commands.bench import suites
 from course_pkg.paths import recorded_dir
-from course_pkg.topics import topics
+from course_pkg.topics import topics, with_module
 from course_pkg.vector import latency, suite
 from course_pkg.vector.peak import recorded_t_peak
 
@@ -167,3 +168,13 @@ def test_a_part_of_a_suite_is_measured_alone(capsys, monkeypatch):
 def test_a_device_without_streams_has_no_limits():
     assert limits.recorded("stencil", "no-such-device") is None
     assert limits.recorded("witness", "nvidia-h200").stream.operation == "copy"
+
+
+def test_a_suite_in_a_new_file_is_found_by_the_name_that_it_says(monkeypatch, tmp_path):
+    folder = tmp_path / "another"
+    folder.mkdir()
+    (folder / "suite_new.py").write_text('RATES = False\nSUITE = ("new", "what is new")\n', encoding="utf-8")
+    (folder / "suite_gpu.py").write_text("SUITES = ()\n", encoding="utf-8")
+    monkeypatch.setattr(command, "PACKAGE", tmp_path)
+    assert suites()["new"] == "course_pkg.another.suite_new"
+    assert set(suites()) - {"new"} == set(topics()) & set(with_module("suite")), "no other file says a name"
