@@ -3,6 +3,7 @@
 import html
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,7 @@ def tables() -> dict[str, str]:
     }
 
 
+@cache
 def shown() -> dict[str, viz.Picture]:
     """Return the figures of the gallery, and those that stand alone."""
     here = Path(__file__).parent
@@ -75,6 +77,7 @@ def shown() -> dict[str, viz.Picture]:
     return {name: drawn[script][name] for name, script in scripts.items()}
 
 
+@cache
 def strip() -> viz.Picture:
     """Return the accesses of one warp at several strides, one after the other."""
     numbers, taken = np.zeros(1024 * max(STRIDES)), np.zeros(1024)

@@ -336,7 +336,7 @@ def of_the_datasheet(found):
         for name, what in SHOWN.items()
         for m in [streams[gpu][what]]
     ]
-    note = f"2³⁰ doubles. Longest clock, on fewer: the bytes at the fastest copy's speed, over the time. {found.origin}"
+    note = viz.Note("2³⁰ doubles. Longest clock, on fewer: the bytes at the fastest copy's speed, over the time.", found.origin)
     return viz.ladder_picture(rungs, bound="datasheet", bound_gb_s=promised[gpu], note=note, steps=False, ceiling=True)
 
 
@@ -667,7 +667,7 @@ def areas_of(found):
     """Draw the programs of a GPU as areas."""
     gpu = short_name(found.device.name)
     programs = dict(zip(AREAS, on_gpus[gpu].measurements, strict=True))
-    return viz.areas_picture(programs, t_peak_gb_s=t_peaks[gpu], note=f"16384 × 16384. {found.origin}")
+    return viz.areas_picture(programs, t_peak_gb_s=t_peaks[gpu], note=viz.Note("16384 × 16384.", found.origin))
 
 
 here_too = dict(zip(AREAS[1:], steps.measurements[1:], strict=True))  # without array statements

@@ -123,7 +123,7 @@ viz.on_each(
     lambda found: viz.bars(
         bench.Comparison(tuple(Ladder(found).measured(laplacian[v]) for v in ("flat", "tiled")), Ladder(found).copy().t_eff_gb_s),
         bound="copy",
-        note=f"512³ points, fp64. Copy: the driver's, of the grid. {found.origin}",
+        note=viz.Note("512³ points, fp64. Copy: the driver's, of the grid.", found.origin),
     ),
     gpus,
 )
@@ -254,7 +254,7 @@ def shaped_ladder(on):
         usual = s == gpu.BLOCK_3D
         clock = on.longest_clock(laplacian["flat"], "" if usual else "x".join(map(str, s)))
         rungs.append(viz.Rung(" × ".join(map(str, s)), share, asked, clock))
-    note = f"Counted on 32³ points, timed on 512³. {on.found.origin}"
+    note = viz.Note("Counted on 32³ points, timed on 512³.", on.found.origin)
     return viz.ladder_picture(rungs, bound_gb_s=on.copy().t_eff_gb_s, note=note)
 
 
@@ -596,7 +596,7 @@ def turned_ladder(found):
         case = f"vector_transpose_{'naive' if how == 'naive' else f'tiled_{how}'}_large"
         clock = longest_clock(found, case, copied)
         rungs.append(viz.Rung(NAMES[how], m.t_eff_gb_s / copied.t_eff_gb_s, counters, clock))
-    note = f"Counted on 64 × 96 doubles, timed on 16384². {found.origin}"
+    note = viz.Note("Counted on 64 × 96 doubles, timed on 16384².", found.origin)
     return viz.ladder_picture(rungs, bound_gb_s=copied.t_eff_gb_s, note=note)
 
 

@@ -239,7 +239,7 @@ viz.on_each(
         xlabel="bytes in flight in each multiprocessor",
         ticks=[256, 1024, 4096, 16384],
         t_peak_gb_s=Ladder(found).copy().t_eff_gb_s,
-        note=f"out = 6 u by few threads that stride through the grid; bytes per load and thread. {found.origin}",
+        note=viz.Note("out = 6 u by few threads that stride through the grid; bytes per load and thread.", found.origin),
     ),
     gpus,
 )
@@ -509,7 +509,7 @@ def squeezed(on):
         clock = on.longest_clock(laplacian[v], "" if usual else f"registers_{limit}")
         name = f"{v}, {'no limit' if limit == 'free' else f'at most {limit}'}"
         rungs.append(viz.Rung(name, on.of_copy(m), counters, clock))
-    return viz.ladder_picture(rungs, bound_gb_s=on.copy().t_eff_gb_s, note=f"512³ doubles. {on.found.origin}")
+    return viz.ladder_picture(rungs, bound_gb_s=on.copy().t_eff_gb_s, note=viz.Note("512³ doubles.", on.found.origin))
 
 
 viz.on_each(lambda found: squeezed(Ladder(found)), gpus)
@@ -567,7 +567,7 @@ def summed(found):
         gb_s = found.one(v.by(CUDA), n=2**28).throughput_gb_s
         clock = longest_clock(found, f"vector_{v.function_name}_large", limits.recorded("vector", found.device.slug).stream)
         rungs.append(viz.Rung(v.title if v.name else "dot: a share, then the tree", gb_s / reads, counters, clock))
-    note = f"Read only: the fastest dot of any length. Counted on 2¹⁶ numbers (dot: two vectors), timed on 2²⁸. {found.origin}"
+    note = viz.Note("Read only: the fastest dot of any length. Counted on 2¹⁶ numbers (dot: two vectors), timed on 2²⁸.", found.origin)
     return viz.ladder_picture(rungs, bound="read only", bound_gb_s=reads, note=note)
 
 
@@ -684,7 +684,7 @@ def what_memory_reads(on):
         }, longest_clock(on.found, f"{laplacian[v].function_name}_1024", on.copy(1024)))
         for v, planes in depth.items()
     ]  # fmt: skip
-    return viz.ladder_picture(found, steps=False, ceiling=True, note=f"Memory's speed at 1024³, and its bytes over the grid's. {on.traffic.origin}")
+    return viz.ladder_picture(found, steps=False, ceiling=True, note=viz.Note("Memory's speed at 1024³, and its bytes over the grid's.", on.traffic.origin))
 
 
 viz.on_each(what_memory_reads, list(seen_on))
@@ -841,7 +841,7 @@ viz.on_each(
     lambda found: viz.bars(
         found.compare(*others, t_peak_gb_s=Ladder(found).copy().t_eff_gb_s, **fixed),
         bound="copy",
-        note=f"512³ points, fp64, one run. {found.origin}",
+        note=viz.Note("512³ points, fp64, one run.", found.origin),
     ),
     gpus,
 )

@@ -110,7 +110,7 @@ def timed_plans(on, edge, named):
         axis=f"µs per iteration, {edge}³, by copy",
         measured={name: 1e6 * on.iteration_s(v, edge) for name, v in named.items()},
         written="{:,.0f} µs".format,
-        note=f"An iteration on {edge}³ points; a dot is the measured time. {on.origin}",
+        note=viz.Note(f"An iteration on {edge}³ points; a dot is the measured time.", on.origin),
     )
 
 
@@ -676,7 +676,7 @@ def billion(on):
         )
         for v in (two_kernel, deferred_x)
     ]
-    return viz.ladder_picture(rungs, bound="copy of 60 B per point", bound_gb_s=on.copy.t_eff_gb_s, note=f"{LARGE}³ unknowns, to 1e-6 of ‖b‖. {together} {on.origin}")
+    return viz.ladder_picture(rungs, bound="copy of 60 B per point", bound_gb_s=on.copy.t_eff_gb_s, note=viz.Note(f"{LARGE}³ unknowns, to 1e-6 of ‖b‖.", together, on.origin))
 
 
 assert bytes_per_point(deferred_x) == 60
@@ -807,7 +807,7 @@ def by_others(on):
         over = f"{time_s / on.whole_s(two_kernel):.1f}×"
         shown = {"iteration": bench.format_time(time_s), "over two kernels": over}
         rungs.append(viz.Rung(how, least / time_s, shown, on.iteration_clock(variant, library=library)))
-    note = f"An iteration of a whole call, {SMALL}³, double precision. {on.origin}"
+    note = viz.Note(f"An iteration of a whole call, {SMALL}³, double precision.", on.origin)
     return viz.ladder_picture(rungs, bound="copy of 64 B per point", bound_gb_s=on.copy.t_eff_gb_s, note=note)
 
 

@@ -243,7 +243,7 @@ def moved(on):
         what: {"copy": on.copied.median_s} | {title: on.gathered(operation, order).median_s for order, title in PERMUTED.items()}
         for what, operation in WAYS.items()
     }
-    return viz.relative_bars(times, xlabel="time, relative to a copy", note=f"2²⁷ doubles. {on.permuted.origin}")
+    return viz.relative_bars(times, xlabel="time, relative to a copy", note=viz.Note("2²⁷ doubles.", on.permuted.origin))
 
 
 viz.on_each(moved, GPUS)
@@ -465,7 +465,7 @@ def lanes_of(on):
         clock = on.longest_clock("spmv_csr_scalar_250" if lanes == 1 else f"spmv_csr_vector_{lanes}_250")
         rungs.append(viz.Rung(f"{lanes} lane{'s' if lanes > 1 else ''}", m.bound_s(on.copy) / m.median_s, found, clock))
     return viz.ladder_picture(
-        rungs, bound="copy of its bytes", bound_gb_s=on.copy.t_eff_gb_s, note=f"Loads of values. Counted on 12³ points, timed on 250³. {on.origin}"
+        rungs, bound="copy of its bytes", bound_gb_s=on.copy.t_eff_gb_s, note=viz.Note("Loads of values. Counted on 12³ points, timed on 250³.", on.origin)
     )
 
 

@@ -56,7 +56,7 @@ from course_pkg.precond.cost import vcycle
 from course_pkg.sstep import bases, cost, projection, reference, scalar_work
 from course_pkg.sstep.problem import PUBLISHED, Laplacian
 from course_pkg.sstep.stability import studies
-from course_pkg.sstep.suite import OPERATIONS
+from course_pkg.sstep.demands import OPERATIONS
 from course_pkg.sstep.variants import VARIANTS
 from course_pkg.witness.every import every_clock
 from course_pkg.witness.iterations import Iterations, bytes_per_point
@@ -506,7 +506,7 @@ def against_cublas(on):
         ticks=on.steps("moments"),
         among=NAMES.values(),
         height=3.4,
-        note=f"{CUBE}³ points. Gram matrix and projection: of the stable method, below. {on.origin}",
+        note=viz.Note(f"{CUBE}³ points. Gram matrix and projection: of the stable method, below.", on.origin),
     )
 
 

@@ -50,7 +50,8 @@ from course_pkg.qp import gpu_numba as gpu
 from course_pkg.qp import here, reference
 from course_pkg.qp.history import history
 from course_pkg.qp.problem import blurred_picture, least_squares, problem
-from course_pkg.qp.suite import BATCHED, INACTIVE, RTOL, SIZES, SOLVED, drawn
+from course_pkg.qp.suite import BATCHED, SIZES, SOLVED
+from course_pkg.qp.suite_solves import INACTIVE, RTOL, drawn
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.witness.clocks import NOT_COUNTED
 from course_pkg.witness.every import every_clock
@@ -519,7 +520,7 @@ def rungs_of(on):
     whole = on.update("update", CUPY)
     found = {"sectors per request": "–", "threads": "–", TIMED: bench.format_time(whole.median_s)}
     rungs.append(viz.Rung("CuPy, Q⁺ and Q⁻", on.of_copy(whole), found, NOT_COUNTED))
-    return viz.ladder_picture(rungs, bound_gb_s=on.copy.t_eff_gb_s, note=f"Sectors: n = {SMALL}. {on.origin}")
+    return viz.ladder_picture(rungs, bound_gb_s=on.copy.t_eff_gb_s, note=viz.Note(f"Sectors: n = {SMALL}.", on.origin))
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -707,7 +708,7 @@ def zeros_of(on):
             "time": {titles[name]: times[name] for name in skipped},
         },
         xlabel=f"relative to an update that reads all; {INACTIVE:.0%} of x are 0",
-        note=f"Sectors: counted, n = 1,024. Time: {N:,}. {on.origin}",
+        note=viz.Note(f"Sectors: counted, n = 1,024. Time: {N:,}.", on.origin),
     )
 
 
@@ -1087,7 +1088,7 @@ def batch_of(on):
         },
         xlabel="time, relative to our kernel",
         said=bench.format_time,
-        note=f"The CPU: all cores of the recorded machine's {ours.observed['cpu']}. {on.origin}",
+        note=viz.Note(f"The CPU: all cores of the recorded machine's {ours.observed['cpu']}.", on.origin),
     )
 
 

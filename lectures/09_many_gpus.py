@@ -64,7 +64,7 @@ from course_pkg.distributed.phases import HALO
 from course_pkg.distributed.recorded import iteration_s, phases_of
 from course_pkg.distributed.serial import Serial
 from course_pkg.distributed.slabs import SlabLaplacian
-from course_pkg.distributed.suite import FIELDS
+from course_pkg.distributed.suite_ranks import FIELDS
 from course_pkg.distributed.work import Work
 from course_pkg.paths import figure
 from course_pkg.sstep import reference

@@ -9,7 +9,7 @@ from course_pkg.bench.live import live
 from course_pkg.bench.measure import measure
 from course_pkg.bench.measurement import Measurement, matching
 from course_pkg.bench.record import Recorded, load, origin, record, recorded, records
-from course_pkg.bench.sources import origins
+from course_pkg.core.sources import origins
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time
 

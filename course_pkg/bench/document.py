@@ -5,16 +5,17 @@ all other rows stay. Rows are merged only if device, driver and software version
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from numbers import Real
 from pathlib import Path
 
 from course_pkg.bench.device import Device
 from course_pkg.bench.measurement import Measurement
-from course_pkg.bench.sources import Source
 from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.core.files import write
+from course_pkg.core.sources import Source
 
 SCHEMA = 2
 MEASUREMENTS, COUNTERS, TRAFFIC = "measurements", "counters", "traffic"
@@ -56,13 +57,14 @@ class Document:
     head : dict
         ``origin``, the command that made it, and the entries of its kind.
     device : Device
-    rows : list of dict
+    rows : sequence of dict
+        Not to be changed: whoever reads the same record again gets the same rows.
     """
 
     kind: str
     head: dict
     device: Device
-    rows: list[dict]
+    rows: Sequence[dict]
 
     @property
     def caption(self) -> Source:
@@ -86,20 +88,14 @@ def read(path: Path, kind: str | None = None) -> Document:
         command = KINDS[kind or MEASUREMENTS].command.format(stem=path.stem)
         raise CourseError(f"{path} does not exist: record it with `{command}`.")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["schema"] != SCHEMA:
+        schema, found = _parsed(path.read_text(encoding="utf-8"))
+        if found is None:
             raise CourseError(
-                f"{path} has schema {found['schema']}, but this course reads schema {SCHEMA}: record it again."
+                f"{path} has schema {schema}, but this course reads schema {SCHEMA}: record it again."
             )
-        its = KINDS[found["kind"]]
-        if kind not in (None, found["kind"]):
-            raise CourseError(f"{path} holds {found['kind']}, {kind} are wanted: pass another file.")
-        # a record without rows is of no use
-        rows = [found["rows"][0], *found["rows"][1:]]
-        for row in rows:
-            its.check(row)
-        head = {name: found[name] for name in ("origin", *its.head)}
-        return Document(found["kind"], head, Device(**found["device"]), rows)
+        if kind not in (None, found.kind):
+            raise CourseError(f"{path} holds {found.kind}, {kind} are wanted: pass another file.")
+        return found
     except OSError as error:
         raise CourseError(
             f"{path} cannot be opened ({error.strerror}): move it away, or make it readable."
@@ -109,6 +105,24 @@ def read(path: Path, kind: str | None = None) -> Document:
             f"{path} is corrupt ({type(error).__name__}: {error}): restore it with `git checkout -- {path}`, "
             "or move it away and record it again."
         ) from None
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> tuple[int, Document | None]:
+    """Return the schema and the content of a record; None if the schema is another one than this course reads.
+
+    The same text is parsed and checked only once, because tables read a record again for each of their rows.
+    """
+    found = json.loads(text)
+    if found["schema"] != SCHEMA:
+        return found["schema"], None
+    its = KINDS[found["kind"]]
+    # a record without rows is of no use
+    rows = (found["rows"][0], *found["rows"][1:])
+    for row in rows:
+        its.check(row)
+    head = {name: found[name] for name in ("origin", *its.head)}
+    return SCHEMA, Document(found["kind"], head, Device(**found["device"]), rows)
 
 
 def keep(path: Path, new: Document) -> Path:
@@ -199,9 +213,9 @@ def from_row(row: dict, device: Device | None) -> Measurement:
         cache_state=row["cache_state"],
         cost=None if row["cost"] is None else Cost(**row["cost"]),
         device=device,
-        parameters=row["parameters"],
+        parameters=dict(row["parameters"]),
         date=row["date"],
-        observed=row.get("observed", {}),
+        observed=dict(row.get("observed", {})),
     )
 
 

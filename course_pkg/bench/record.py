@@ -100,7 +100,7 @@ class Recorded:
     measurements : list of Measurement
     device : Device
     origin : Source
-        One line for a caption. :func:`~course_pkg.bench.sources.origins` combines the origins of several records.
+        One line for a caption. :func:`~course_pkg.core.sources.origins` combines the origins of several records.
 
     Examples
     --------

@@ -1,30 +1,42 @@
 """``course bench TOPIC``: measure a suite, or read its record, and say how far each measurement is from the limit."""
 
+import ast
 import importlib
+import re
 from itertools import chain
 from math import prod
 from pathlib import Path
 
 from course_pkg import bench
-from course_pkg.bench import folder, limit, lookup, pitfalls
+from course_pkg.bench import folder, limit, lookup
 from course_pkg.commands import devices, limits
 from course_pkg.core import CourseError
 from course_pkg.paths import recorded_dir
-from course_pkg.topics import topics, with_module
+from course_pkg.topics import PACKAGE, topics, with_module
 
 SELECTS = ("case", "size", "dtype", "library")
 
 
+SAYS = re.compile(r"^SUITE = (\(.+\))$", re.MULTILINE)
+
+
 def suites() -> dict[str, str]:
-    """Return the module of each suite by name: those of topics, pitfalls, latencies, interpreter and several ranks."""
+    """Return the module of each suite by name, without importing it.
+
+    ``suite.py`` of a topic has the topic's name. Every other suite says ``SUITE = (name, what it measures)``.
+    """
     found = {topic: f"course_pkg.{topic}.suite" for topic in with_module("suite") if topic in topics()}
-    return {
-        **found,
-        "honest": "course_pkg.vector.suite_honest",
-        "latency": "course_pkg.vector.suite_latency",
-        "simt": "course_pkg.witness.suite",
-        "scaling": "course_pkg.distributed.suite",
-    }
+    return found | {name: module for name, (module, _) in _others().items()}
+
+
+def _others() -> dict[str, tuple[str, str]]:
+    """Return the module of each suite that says its name, and what it measures."""
+    found = {}
+    for path in sorted(PACKAGE.glob("*/suite*.py")):
+        if said := SAYS.search(path.read_text(encoding="utf-8")):
+            name, about = ast.literal_eval(said[1])
+            found[name] = f"course_pkg.{path.parent.name}.{path.stem}", about
+    return found
 
 
 def add_arguments(parser):
@@ -32,8 +44,8 @@ def add_arguments(parser):
     parser.add_argument(
         "topic",
         choices=suites(),
-        help="which suite to measure; honest measures with wrong and right clocks, latency chains of loads, simt the "
-        "interpreter, scaling several ranks",
+        help="which suite to measure: a topic's, or "
+        + "; ".join(f"{name}: {about}" for name, (_, about) in _others().items()),
     )
     devices.add_arguments(parser, ("cpu", "gpu"), "this machine's GPU if there is one, else its CPU")
     parser.add_argument("--list", action="store_true", help="name what the topic measures; measure nothing")
@@ -151,13 +163,13 @@ def _list(topic: str):
 
 
 def _ideas(topic: str) -> dict[str, str]:
-    """Return one line on each variant of a topic, or on each pitfall; the interpreter's suite has neither."""
+    """Return one line on each variant of a topic, or what another suite says of its measurements, if anything."""
     if topic in topics():
         return {
             v.function_name: v.idea for v in importlib.import_module(f"course_pkg.{topic}.variants").VARIANTS
         }
-    pairs = pitfalls.PITFALLS.values() if topic == "honest" else ()
-    return {f"{p.name}_{how}": f"{p.title}: {getattr(p, how)}" for p in pairs for how in ("wrong", "right")}
+    suite = importlib.import_module(suites()[topic])
+    return suite.ideas() if hasattr(suite, "ideas") else {}
 
 
 def _range(measurements) -> str:

@@ -89,7 +89,7 @@ def occupancy(
     )
     # NumPy's small integers would overflow below
     threads, registers, shared_bytes = int(threads_per_block), int(registers_per_thread), int(shared_bytes)
-    _check_block(machine, threads, registers, shared_bytes)
+    _check_one_block(machine, threads, registers, shared_bytes)
     warps = _warps(machine, threads)
     per_warp = _round_up(registers * machine.warp_size, REGISTER_UNIT)
     fed = (
@@ -121,7 +121,7 @@ def _check_machine(machine):
         )
 
 
-def _check_block(machine, threads, registers, shared_bytes):
+def _check_one_block(machine, threads, registers, shared_bytes):
     name = machine.name
     if not 1 <= threads <= machine.max_threads_per_block:
         raise CourseError(

@@ -19,9 +19,10 @@ from course_pkg.bench import Measurement, gpu, measure, progress
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import VARIANTS as FUSED
 from course_pkg.core import CourseError, Library
-from course_pkg.distributed import suite
+from course_pkg.distributed import suite_ranks
 from course_pkg.distributed.gpu_cg import METHODS as ON_GPUS
 from course_pkg.distributed.launch import share
+from course_pkg.distributed.recorded import ALLREDUCE, HALO_EXCHANGE, phase_key
 from course_pkg.distributed.rivals import jax_sharded
 from course_pkg.sstep.variants import VARIANTS
 from course_pkg.stencil.problem import LARGE_EDGE, SMALL_EDGE
@@ -43,7 +44,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
         raise CourseError(
             "There is no NVIDIA GPU here: `course bench scaling --device cpu` measures ranks of a CPU."
         )
-    counts = suite.counts(len(cuda.gpus)) if len(cuda.gpus) > 1 else (1,)
+    counts = suite_ranks.counts(len(cuda.gpus)) if len(cuda.gpus) > 1 else (1,)
     threads = share(counts[-1])
     with progress(2 * len(counts)) as step:
         for ranks in counts:
@@ -51,7 +52,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
             yield from _by_jax(ranks, (QUICK_EDGE if quick else min(PUBLISHED),) * 3)
             step(f"{ranks} GPUs" if ranks > 1 else "1 GPU")
             tasks = list(tasks_of(ranks, quick, links_between(ranks)))
-            for task, parameters, result in suite.results(PROGRAM, tasks, ranks, threads):
+            for task, parameters, result in suite_ranks.results(PROGRAM, tasks, ranks, threads):
                 yield measurement(task, parameters, result)
 
 
@@ -84,9 +85,15 @@ def _by_link(ranks, quick, by, samples) -> Iterator[tuple[dict, dict]]:
                 yield _iterations(ranks, scaling, grid, method, overlap, 50, samples, by)
             if scaling == "strong":
                 yield _solve(ranks, scaling, grid, method, 3, by)
-        for method, options in suite.METHODS if grid[0] <= small * ranks else ():
-            task = {"task": "passes", "grid": grid, "method": method, "options": options, "rtol": suite.RTOL}
-            its = {**_of(ranks, scaling, grid, by), "rtol": suite.RTOL, **options}
+        for method, options in suite_ranks.METHODS if grid[0] <= small * ranks else ():
+            task = {
+                "task": "passes",
+                "grid": grid,
+                "method": method,
+                "options": options,
+                "rtol": suite_ranks.RTOL,
+            }
+            its = {**_of(ranks, scaling, grid, by), "rtol": suite_ranks.RTOL, **options}
             yield {**task, "samples": 3, "by": by}, its
     if not quick:
         grid = (large,) * 3
@@ -121,7 +128,7 @@ def _by_jax(ranks, grid) -> Iterator[Measurement]:
         samples=5,
         min_sample_s=0,
         wait=rival.wait,
-        footprint=8 * suite.FIELDS * prod(grid) // ranks,
+        footprint=8 * suite_ranks.FIELDS * prod(grid) // ranks,
     )
 
 
@@ -147,13 +154,20 @@ def _iterations(ranks, scaling, grid, method, overlap, calls, samples, by) -> tu
 
 
 def _solve(ranks, scaling, grid, method, samples, by) -> tuple[dict, dict]:
-    task = {"task": "solve", "grid": grid, "method": method, "rtol": suite.RTOL, "samples": samples, "by": by}
-    return task, {**_of(ranks, scaling, grid, by), "rtol": suite.RTOL}
+    task = {
+        "task": "solve",
+        "grid": grid,
+        "method": method,
+        "rtol": suite_ranks.RTOL,
+        "samples": samples,
+        "by": by,
+    }
+    return task, {**_of(ranks, scaling, grid, by), "rtol": suite_ranks.RTOL}
 
 
 def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
     """Return the measurement of a task from what rank 0 printed."""
-    message = {"halo": suite.HALO_EXCHANGE, "allreduce": suite.ALLREDUCE}.get(task["task"])
+    message = {"halo": HALO_EXCHANGE, "allreduce": ALLREDUCE}.get(task["task"])
     cost, footprint = None, 0
     if message:
         what = replace(message, library=LIBRARIES[task["by"]])
@@ -162,11 +176,11 @@ def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
         variant = FUSED[f"cg_{task['method']}"] if fused else VARIANTS[task["method"]]
         each = variant.cost(tuple(grid)) if fused else variant.cost(prod(grid), **task["options"])
         what, cost = variant.by(CUDA), result["iterations"] * each
-        footprint = 8 * suite.FIELDS * prod(grid) // parameters["ranks"]
+        footprint = 8 * suite_ranks.FIELDS * prod(grid) // parameters["ranks"]
     # phases are those of two kernels that both update x
     timed = result.get("phases", {}) if task.get("method") != "deferred_x" else {}
-    phases = {suite.phase_key(name): took for name, took in timed.items()}
+    phases = {phase_key(name): took for name, took in timed.items()}
     seen = {name: result[name] for name in ("iterations", "true_residual", "bytes") if name in result}
     if "iterations" in parameters:
         del seen["iterations"]
-    return suite.measured(what, cost, footprint, gpu(), task, parameters, result, {**seen, **phases})
+    return suite_ranks.measured(what, cost, footprint, gpu(), task, parameters, result, {**seen, **phases})

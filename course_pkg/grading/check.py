@@ -14,11 +14,12 @@ from course_pkg.grading.draws import rng, seed, seeded
 from course_pkg.grading.explain import PROFILES, Failed, explained
 from course_pkg.grading.hazard_words import advised, of_hazard
 from course_pkg.grading.limits import bounds
-from course_pkg.grading.orders import in_each_order
+from course_pkg.grading.orders import again_in_doubt, in_each_order
 
 __all__ = [
     "Failed",
     "Out",
+    "again_in_doubt",
     "at_most",
     "close",
     "explained",

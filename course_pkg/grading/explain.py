@@ -36,6 +36,35 @@ class Failed(AssertionError):
         return [f"✗ {self}"]
 
 
+class InputChanged(Failed):
+    """A function has changed one of its inputs.
+
+    Parameters
+    ----------
+    function : str
+    argument : int
+        The number of the argument; the first is 1.
+    after : str
+        The argument behind which the count begins, if it is not the function's bracket.
+
+    Examples
+    --------
+    >>> InputChanged("scan", 2).argument
+    2
+    >>> str(InputChanged("scan", 2))
+    'scan changes its argument 2, which is an input: work on a copy of it.'
+    """
+
+    def __init__(self, function: str, argument: int, after: str = ""):
+        counted = f"{argument} after {after}" if after else argument
+        cure = "work on a copy of it."
+        super().__init__(
+            f"{function} changes its argument {counted}, which is an input: {cure}",
+            verdict=f"An input is changed: {cure}",
+        )
+        self.function, self.argument = function, argument
+
+
 @contextmanager
 def explained(kernel, *arrays: str, atomics: bool = True) -> Iterator[None]:
     """If a test fails within a ``with`` block, name the NumPy habit that is the likely cause, if there is one.

@@ -45,7 +45,7 @@ class Mark(NamedTuple):
 
 
 def mark(points: float, most: float) -> Mark:
-    """Return how points of a test or of a submission are shown, so that a reader needs no colours.
+    """Return the mark for the points of a test or of a submission; it is understood without its colour.
 
     Examples
     --------

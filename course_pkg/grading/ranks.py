@@ -19,7 +19,7 @@ import numpy as np
 from course_pkg.core import CourseError
 from course_pkg.distributed.serial import Message, NeverReceived, Serial
 from course_pkg.grading.check import Out, rng
-from course_pkg.grading.explain import Failed
+from course_pkg.grading.explain import Failed, InputChanged
 from course_pkg.grading.one_rank import on_each_rank
 
 __all__ = ["Later", "Moment", "Played", "on_each_rank", "play"]
@@ -279,10 +279,7 @@ def _take_over(name: str, given, now) -> None:
         if isinstance(before, Out):
             before[...] = after
         elif isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():
-            raise Failed(
-                f"{name} changes its argument {number} after comm, which is an input: work on a copy of it.",
-                verdict="An input is changed: work on a copy of it.",
-            )
+            raise InputChanged(name, number, after="comm")
 
 
 def _after_the_course(error):

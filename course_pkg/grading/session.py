@@ -12,6 +12,7 @@ import numpy as np
 
 from course_pkg.core.errors import CourseError
 from course_pkg.grading import check
+from course_pkg.grading.explain import InputChanged
 from course_pkg.grading.terms import LearnerError, Loss, SandboxLost
 
 MOST_RESTARTS = 10
@@ -112,14 +113,11 @@ class Session:
 
         def stand_in(*args, **kwargs):
             value, after = self.call(name, tuple(map(_plain, args)), kwargs, instead)
-            for number, (given, now) in enumerate(zip(args, after, strict=True)):
+            for number, (given, now) in enumerate(zip(args, after, strict=True), start=1):
                 if isinstance(given, check.Out):
                     _copy_back(given, now)
                 elif not _same(_plain(given), now):
-                    raise check.Failed(
-                        f"{name} changes its argument {number + 1}, which is an input: work on a copy of it.",
-                        verdict="An input is changed: work on a copy of it.",
-                    )
+                    raise InputChanged(name, number)
             return value
 
         stand_in.__name__ = stand_in.__qualname__ = name

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_pkg.bench import Measurement, measure
 from course_pkg.core import CourseError, Library
-from course_pkg.qp.suite import drawn
+from course_pkg.qp.suite_solves import drawn
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.vector.here import require_free_memory
 

@@ -4,30 +4,34 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from course_pkg.bench import Measurement, cpu, gpu, matching, measure, progress
-from course_pkg.bench.measure import Run
-from course_pkg.core import CourseError, Library
+from course_pkg.bench import Measurement, gpu, matching, measure, progress
+from course_pkg.core import CourseError
+from course_pkg.qp import suite_batch
 from course_pkg.qp.problem import PROBLEMS, problem
-from course_pkg.qp.reference import kkt_residual
+from course_pkg.qp.suite_solves import (
+    APG,
+    BATCH,
+    CONTROL,
+    COPY,
+    CPU,
+    CUDA,
+    INACTIVE,
+    MOST_PLAIN,
+    NUMPY,
+    ON_CPU,
+    PQP,
+    UPDATE,
+    drawn,
+    one_solve,
+    rival_solve,
+)
 from course_pkg.qp.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
 
-NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
-COPY = STREAMS["copy"].by(CUPY)
-UPDATE, BATCH, PQP, APG = (VARIANTS[name] for name in ("update", "update_batch", "pqp", "apg"))
-RTOL = 1e-6
-MOST_PLAIN = 3000  # iterations of the plain method, which may never get there
-FIRST_PLAIN = 10  # of its first call, which only compiles
-LONG_S = 2.0  # after so many seconds, there are no further samples of another library
-ON_CPU = (Library.SCIPY, Library.OSQP)  # libraries that use no GPU, and compile nothing
 SIZES = {"cpu": 4096, "gpu": 16384}  # unknowns of an update
 QUICK_SIZE = 256
 BATCHED, QUICK_BATCHED = (4096, 128, 100), (16, 32, 10)  # problems, unknowns of each, iterations
-INACTIVE = 0.9
-SETTINGS = [(rows, unroll) for rows in (2, 4, 8) for unroll in (1, 2, 4)]  # of update_rows
 # sizes of the problems that are solved; None is the usual size
 SOLVED = dict.fromkeys(PROBLEMS) | {"obstacle_1d": 200, "obstacle_2d": 48, "portfolio": 2000, "dense": 2000}
-CONTROL = "model_predictive"  # the name of the batch that is solved to the tolerance
 ZEROS = "zeros"  # updates, and what belongs to them, where most x are 0
 PARTS = (*SOLVED, CONTROL, ZEROS)  # each can be measured without the others
 QUICK_SOLVED = {"nnls_diabetes": None, "portfolio": 40}
@@ -40,8 +44,6 @@ def run(device: str, *, quick: bool = False, only: str | None = None) -> Iterato
 
     With ``only``, one of ``PARTS``: the solves of this problem alone, or what is measured where most x are 0.
     """
-    from course_pkg.qp import suite_batch
-
     solved = QUICK_SOLVED if quick else SOLVED
     if only is not None:
         solved = {name: solved.get(name, n) for name, n in SOLVED.items() if name == only}
@@ -82,19 +84,6 @@ def solves_of(solved: dict, solves, quick: bool) -> Iterator[Measurement]:
             yield from solves(problem(name, n), samples=1 if quick else 3)
 
 
-def drawn(n: int, dtype: str = "float64", inactive: float = 0.0) -> tuple[np.ndarray, ...]:
-    """Return Q, h, a shift and x for updates that are timed; the share ``inactive`` of x is 0."""
-    rng = np.random.default_rng(0)
-    Q = rng.standard_normal((n, n)).astype(dtype)
-    for begin in range(0, n, 1024):  # by parts, so that no second matrix is needed
-        rows, beyond = slice(begin, begin + 1024), slice(begin + 1024, n)
-        Q[rows, rows] = np.triu(Q[rows, rows]) + np.triu(Q[rows, rows], 1).T
-        Q[rows, beyond] = Q[beyond, rows].T
-    x = rng.uniform(0.5, 1.5, n).astype(dtype)
-    x[: int(inactive * n)] = 0
-    return Q, rng.standard_normal(n).astype(dtype), np.full(n, np.sqrt(n), dtype), rng.permutation(x)
-
-
 def _updates(n, samples) -> Iterator[Measurement]:
     Q, h, shift, x = drawn(n)
     out, parts = np.full(n, np.nan), np.full(n, np.nan)
@@ -133,72 +122,6 @@ def solves(p, samples: int) -> Iterator[Measurement]:
         yield one_solve(p, variant.by(library), variant.function(library), options, (p.Q, p.h), samples)
     for library in ON_CPU:
         yield from rival_solve(p, library, samples)
-
-
-def one_solve(p, what, function, options, arguments, samples, wait=None) -> Measurement:
-    """Time one of our solvers, and observe how it ended."""
-    last, plain = [], not options.get("accelerate", True)  # it may take a minute
-    first = [{"maxiter": FIRST_PLAIN}] if plain else []
-
-    def call(*arguments):
-        last[:] = [function(*arguments, rtol=RTOL, **(options | (first.pop() if first else {})))]
-
-    return measure(
-        call,
-        *arguments,
-        name=what,
-        parameters=_described(p, accelerate=options.get("accelerate")),
-        samples=1 if plain else samples,
-        warmup=0,
-        min_sample_s=0,
-        wait=wait,
-        observe=lambda: {
-            "iterations": last[0].iterations,
-            "products": last[0].extra["products"],
-            "kkt": last[0].extra["kkt"],
-            "converged": last[0].converged,
-        },
-    )
-
-
-def rival_solve(p, library, samples, beside_gpu: bool = False) -> Iterator[Measurement]:
-    """Yield the time of another library, unless it is not installed.
-
-    With ``beside_gpu``, the measurement belongs to a run on a GPU, and says which CPU the library used.
-    """
-    try:
-        rival = PQP.rival(library)(p.Q, p.h)
-    except ImportError as error:
-        print(f"Not measured: {PQP.by(library)} ({error}): `pip install {library.value.lower()}` brings it.")
-        return
-
-    def observed():
-        x = rival.result()
-        kkt = kkt_residual(x, p.Q @ x + p.h)
-        met = kkt <= RTOL * float(np.abs(p.h).max())
-        where = {"cpu": cpu().name} if library in ON_CPU and beside_gpu else {}
-        return {"kkt": kkt, "converged": bool(met), "version": rival.version, **where}
-
-    run = Run(
-        lambda: rival.call(RTOL),
-        (),
-        name=PQP.by(library),
-        parameters=_described(p),
-        warmup=0,
-        min_sample_s=0,
-        wait=rival.wait if beside_gpu else None,
-        observe=observed,
-    )
-    if library in ON_CPU and run.warmup_s[0] > LONG_S:
-        run.samples_s, run.warmup_s = run.warmup_s, []
-    while len(run.samples_s) < samples and sum(run.samples_s) <= LONG_S:
-        run.sample()
-    yield run.finish()
-
-
-def _described(p, accelerate=None) -> dict:
-    plain = {} if accelerate is None else {"accelerate": accelerate}
-    return {"problem": p.name, "n": p.n, "dtype": "float64", "rtol": RTOL, **plain}
 
 
 def demands(measurements: list[Measurement]) -> list[dict]:

@@ -13,7 +13,7 @@ from course_pkg.bench.measure import Run
 from course_pkg.core import Library
 from course_pkg.qp.problem import model_predictive
 from course_pkg.qp.reference import diagonal_shift, starting_guess
-from course_pkg.qp.suite import BATCH, CONTROL, CPU, CUDA, CUPY, LONG_S, NUMPY, RTOL
+from course_pkg.qp.suite_solves import BATCH, CONTROL, CPU, CUDA, CUPY, LONG_S, NUMPY, RTOL
 from course_pkg.qp.variants import VARIANTS
 
 SOLVE = VARIANTS["apg_batch"]

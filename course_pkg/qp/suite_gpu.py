@@ -11,7 +11,8 @@ from course_pkg.core import Library
 from course_pkg.qp import gpu_cupy, gpu_numba
 from course_pkg.qp.gpu_cupy import cp
 from course_pkg.qp.solver import READMIT_EVERY
-from course_pkg.qp.suite import (
+from course_pkg.qp.suite_batch import batch, batch_on_cpu
+from course_pkg.qp.suite_solves import (
     APG,
     BATCH,
     COPY,
@@ -26,7 +27,6 @@ from course_pkg.qp.suite import (
     one_solve,
     rival_solve,
 )
-from course_pkg.qp.suite_batch import batch, batch_on_cpu
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
 

@@ -11,7 +11,7 @@ from course_pkg.device.case import SEED, Cases, Sliced, Unwritten
 from course_pkg.device.launch import blocks_for
 from course_pkg.qp import cost
 from course_pkg.qp import gpu_numba as qp
-from course_pkg.qp.suite import SETTINGS
+from course_pkg.qp.suite_solves import SETTINGS
 from course_pkg.qp.tuning import PACKED_MULTIPLE
 
 large = Cases()

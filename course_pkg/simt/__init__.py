@@ -13,7 +13,7 @@ from course_pkg.simt.report.profiling import profile
 from course_pkg.simt.report.quantities import AccessCounts, FlopCounts, Flops, LineCounts
 from course_pkg.simt.run.budget import limits
 from course_pkg.simt.run.kernel import Kernel, Launch, jit
-from course_pkg.simt.run.order import NoOrder, warps_first
+from course_pkg.simt.run.order import NoOrder, observed, warps_first
 
 __all__ = [
     "AccessCounts",
@@ -33,6 +33,7 @@ __all__ = [
     "Unsupported",
     "jit",
     "limits",
+    "observed",
     "profile",
     "warps_first",
 ]

@@ -65,14 +65,22 @@ class Unsupported(SimtError):
 
     refusal = None
 
+    @classmethod
+    def of(cls, refusal):
+        """Return an error that says a refusal; its place is not known yet."""
+        error = cls(str(refusal))
+        error.refusal = refusal
+        return error
+
     def advising(self, advice: str = "") -> str:
         """Return the message with other advice, a whole sentence, in place of that to try another simulator.
 
         Examples
         --------
         >>> from course_pkg.simt.front.instead import refusal
-        >>> error = Unsupported.at("kernel", 3, str(refusal("recursion")))
-        >>> error.refusal = refusal("recursion")
+        >>> recursion = refusal("recursion", compiled=True)
+        >>> error = Unsupported.at("kernel", 3, str(recursion))
+        >>> error.refusal = recursion
         >>> error.advising("Write a loop.")
         'kernel, line 3: recursion is outside what the interpreter runs. Write a loop.'
         """

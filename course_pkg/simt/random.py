@@ -93,7 +93,7 @@ def xoroshiro128p_normal_float32(states, index):
 
 @jit(device=True)
 def xoroshiro128p_normal_float64(states, index):
-    """Return a normal float64 (mean 0, standard deviation 1) made of two float32, as in Numba; advance it twice."""
+    """Return a normal float64 (mean 0, deviation 1) made of two float32, as in Numba; the state advances twice."""
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
     return math.sqrt(-np.float64(2.0) * math.log(u1)) * math.cos(TWO_PI_FLOAT64 * u2)

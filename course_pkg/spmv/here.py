@@ -8,8 +8,8 @@ from course_pkg.bench import Measurement, measure
 from course_pkg.core import Library
 from course_pkg.permutation.problem import problem
 from course_pkg.spmv.formats import Csr
-from course_pkg.spmv.suite import described, tolerance
 from course_pkg.spmv.suite_orders import ORDERS, ordered
+from course_pkg.spmv.suite_products import described, tolerance
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.vector.here import require_free_memory
 

@@ -9,13 +9,9 @@ from course_pkg.core import CourseError, Library
 from course_pkg.permutation.problem import problem
 from course_pkg.spmv import suite_jacobi
 from course_pkg.spmv.formats import Csr
-from course_pkg.spmv.variants import VARIANTS
+from course_pkg.spmv.suite_products import COPY, CPU, CUDA, CUPY, PRODUCT, described, tolerance
 from course_pkg.stencil.problem import SMALL_EDGE
-from course_pkg.vector.variants import VARIANTS as STREAMS
 
-CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
-PRODUCT = VARIANTS["spmv"]
-COPY = STREAMS["copy"].by(CUPY)
 MATRICES = {  # by device: name and size of each matrix, all with at least a million rows
     "cpu": (("poisson_3d", 100), ("tetrahedral", 100), ("power_law", 2**20)),
     "gpu": (
@@ -48,17 +44,6 @@ def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
     else:
         yield from _products(matrices, quick=quick)
     yield from suite_jacobi.run(device, quick=quick)
-
-
-def described(name: str, A, dtype: str, values: str) -> dict:
-    """Return the parameters of a measurement: matrix, rows, nonzeros, and precisions."""
-    mixed = {} if values == dtype else {"values": values}
-    return {"matrix": name, "n": A.shape[0], "nonzeros": int(A.nnz), "dtype": dtype, **mixed}
-
-
-def tolerance(A, x, dtype) -> np.ndarray:
-    """Return for each row the largest error that rounding can explain, in whatever order the row is summed."""
-    return 64 * np.finfo(dtype).eps * (abs(A) @ abs(x)) + np.finfo(dtype).tiny
 
 
 def _products(matrices, quick) -> Iterator[Measurement]:

@@ -13,7 +13,7 @@ from course_pkg.permutation.problem import problem
 from course_pkg.spmv import gpu_cupy, gpu_numba
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_cupy import cp
-from course_pkg.spmv.suite import COPY, CUDA, CUPY, PRODUCT, described, tolerance
+from course_pkg.spmv.suite_products import COPY, CUDA, CUPY, PRODUCT, described, tolerance
 from course_pkg.spmv.tuning import CHUNK, LANES, SIGMA, THREADS_PER_BLOCK, TILE, unroll_for
 from course_pkg.spmv.variants import FORMATS, VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS

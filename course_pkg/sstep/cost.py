@@ -190,7 +190,7 @@ def pcg_sstep(n, s=8, dtype="float64") -> Cost:
 
 
 def pcg_sstep_pass(n, s=8, length=None, dtype="float64") -> Cost:
-    """Cost of a pass of the stable method; if it is shorter than s, its blocks are as large as those of a whole pass.
+    """Cost of one pass of the stable method. A pass of fewer than s iterations has blocks as large as a whole pass.
 
     Examples
     --------

@@ -5,7 +5,7 @@ import numpy as np
 from course_pkg.bench import Measurement
 from course_pkg.core import CourseError, Library, Variant
 from course_pkg.sstep.problem import Laplacian
-from course_pkg.sstep.suite import RTOLS, one_solve
+from course_pkg.sstep.suite_solves import RTOLS, one_solve
 from course_pkg.vector.here import require_free_memory
 
 BLOCKS = 4  # two blocks of 2 s vectors

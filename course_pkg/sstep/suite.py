@@ -5,7 +5,6 @@ records its iterations, reductions and products; lecture 7's notebook shows the 
 """
 
 from collections.abc import Iterator
-from math import prod
 
 import numpy as np
 
@@ -15,25 +14,13 @@ from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
 from course_pkg.sstep.demands import COPY, OPERATIONS, bounding_stream, demands
 from course_pkg.sstep.problem import BlockProblem, Laplacian
+from course_pkg.sstep.suite_solves import METHODS, RTOLS, one_solve
 from course_pkg.sstep.variants import VARIANTS
 
 NUMPY, CPU = Library.NUMPY, Library.NUMBA_CPU
 POINTS, QUICK_POINTS = 10**6, 4000
 STEPS, QUICK_STEPS = (1, 4, 8), (2,)  # s of the operations
 EDGES, QUICK_EDGES = (32, 64), (10,)  # of the solves
-METHODS = (  # method and its keyword arguments
-    ("pcg", {}),
-    ("pfcg", {}),
-    ("pcg_sstep_moments", {"s": 1}),
-    ("pcg_sstep_moments", {"s": 2}),
-    ("pcg_sstep_moments", {"s": 3}),
-    ("pcg_sstep_moments", {"s": 4}),
-    ("pcg_sstep", {"s": 4}),
-    ("pcg_sstep", {"s": 8}),
-    ("pcg_sstep", {"s": 10}),
-    ("pcg_sstep", {"s": 16}),
-)
-RTOLS = (1e-6, 1e-8)
 
 __all__ = ["COPY", "bounding_stream", "demands", "run"]
 
@@ -131,46 +118,3 @@ def _solves(edge) -> Iterator[Measurement]:
     M = amg(poisson((edge,) * 3))
     for name, options in (("pcg", {}), ("pcg_sstep", {"s": 4})):
         yield one_solve(VARIANTS[name], CPU, (A, b), {**options, "M": M}, RTOLS[0])
-
-
-def one_solve(variant, library, system, options, rtol, samples=1, wait=None) -> Measurement:
-    """Time a whole solve, and record how it ended; without a stored matrix and M, also the bytes of an iteration.
-
-    The cost of a method is that of its vectors and of a matrix-free product; it knows no matrix and no preconditioner.
-    """
-    found, (A, b) = {}, system
-    size = {"shape": list(A.shape)} if isinstance(A, Laplacian) else {"matrix": "poisson_3d", "n": b.size}
-    chosen = {k: v for k, v in options.items() if k != "M"}
-    known = isinstance(A, Laplacian) and "M" not in options
-    iteration = variant.cost_by(library)(prod(b.shape), **({"s": chosen["s"]} if "s" in chosen else {}))
-
-    def call(b):
-        found["solution"] = variant.function(library)(A, b, rtol=rtol, **options)
-
-    def confirm():
-        if not found["solution"].converged:
-            raise AssertionError(f"{variant.title}: {found['solution']}")
-
-    def observe():
-        solution = found["solution"]
-        told = ("reductions", "products", "true_residual", "s_last", "growth", "looks")
-        return {
-            "iterations": solution.iterations,
-            **({"bytes_iteration": iteration.bytes} if known else {}),
-            **{k: solution.extra[k] for k in told if k in solution.extra},
-        }
-
-    return measure(
-        call,
-        b,
-        check=confirm,
-        name=variant.by(library),
-        parameters={
-            **size, "dtype": "float64", "rtol": rtol, **chosen, **({"M": "vcycle"} if "M" in options else {}),
-        },
-        samples=samples,
-        warmup=0,
-        min_sample_s=0,
-        wait=wait,
-        observe=observe,
-    )  # fmt: skip

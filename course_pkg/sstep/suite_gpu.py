@@ -10,10 +10,10 @@ from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
 from course_pkg.spmv.formats import Csr
 from course_pkg.sstep import gpu_numba
-from course_pkg.sstep.demands import COPY, LARGE, SMALL
+from course_pkg.sstep.demands import COPY, LARGE, OPERATIONS, SMALL
 from course_pkg.sstep.gpu_cupy import cp
 from course_pkg.sstep.problem import Laplacian
-from course_pkg.sstep.suite import METHODS, OPERATIONS, RTOLS, one_solve
+from course_pkg.sstep.suite_solves import METHODS, RTOLS, one_solve
 from course_pkg.sstep.variants import VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
 

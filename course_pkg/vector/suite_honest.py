@@ -17,10 +17,17 @@ from course_pkg.vector.tuning import THREADS_PER_BLOCK
 from course_pkg.vector.variants import VARIANTS
 
 LARGE, QUICK = 2**27, 2**22  # doubles of the longest vectors
+SUITE = ("honest", "streams, each with a wrong and with the right clock")
 SHORTER = 16  # a short call has 1/16 of the doubles: as short as its launch, but larger than the caches
 MANY_FLOPS = 128  # degree of a polynomial whose time depends on the multiprocessors' clock, not on memory
 IN_A_CORE, TINY = 2**14, 16  # doubles that fit in a core's cache; doubles of a very short copy
 BY_NUMPY = Library.NUMPY
+
+
+def ideas() -> dict[str, str]:
+    """Return one line on each measurement, by its name: the pitfall, and how the wrong and the right clock are used."""
+    pairs = pitfalls.PITFALLS.values()
+    return {f"{p.name}_{how}": f"{p.title}: {getattr(p, how)}" for p in pairs for how in ("wrong", "right")}
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:

@@ -19,6 +19,7 @@ from course_pkg.vector.here import free_bytes
 from course_pkg.vector.latency import CHASE, CHASE_SHARED, by_level, latencies
 from course_pkg.vector.problem import Ring
 
+SUITE = ("latency", "chains of loads")
 LINE = 32  # elements of 4 bytes between two links: a cache line
 FOOTPRINTS = tuple(2**e for e in range(13, 31))  # bytes
 QUICK = (2**15, 2**22, 2**28)

@@ -1,5 +1,6 @@
 """Figures and widgets, drawn from result objects. This package depends on no topic and no GPU."""
 
+from course_pkg.core.sources import Note
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.active_set_explorer import ActiveSetExplorer
 from course_pkg.viz.against import t_eff_against
@@ -42,6 +43,7 @@ __all__ = [
     "Event",
     "Intuition",
     "Level",
+    "Note",
     "Panel",
     "PermutationExplorer",
     "Picture",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from course_pkg.core import CourseError
+from course_pkg.core.sources import together
 from course_pkg.core.units import format_time
 from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
@@ -73,7 +74,7 @@ def _drawn(each: dict[str, _Areas]) -> Picture:
     many = len(each) > 1
     width = WIDER if many else WIDTH
     room = (width - 2 * LEFT - GAP * (len(each) - 1)) / len(each)
-    words = strip.Note(strip.once(one.note for one in each.values()), width)
+    words = strip.NoteLines(together(one.note for one in each.values()), width)
     found = [m for one in each.values() for m in one.rows.values()]
     head, row, highest = (HEAD, *DENSE) if many else (0, ROW, TALL)
     wide = room / max(m.median_s for m in found)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from course_pkg.core import CourseError
+from course_pkg.core.sources import together
 from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE_TEXT, INK, MEMORY, MUTED
@@ -122,7 +123,7 @@ def _drawn(ladders: dict[str, _Ladder]) -> Picture:
     """Draw the ladder of each device, given by its name; a single ladder is drawn without a name."""
     names = list(dict.fromkeys(rung.name for one in ladders.values() for rung in one.rungs))
     columns = _columns(names, ladders)
-    words = strip.Note(strip.once(one.note for one in ladders.values()), WIDTH)
+    words = strip.NoteLines(together(one.note for one in ladders.values()), WIDTH)
     many = len(ladders) > 1
     dense = len(names) >= MANY
     tall = TALL if not many else DENSE if dense else NARROW

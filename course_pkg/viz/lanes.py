@@ -60,7 +60,8 @@ def race_picture(hazard, *, wanted="new", barrier="") -> Steps:
     Parameters
     ----------
     hazard : object
-        A race: it has ``array``, ``index``, two ``threads``, and ``verbs``, which say who reads and who writes.
+        A race: it has ``array``, ``index``, two ``threads``, and ``verbs``, which say who reads and who writes. If a
+        thread has ``lines``, its name is drawn in these lines.
     wanted : str
         ``"new"`` if the reader should find what is written, ``"old"`` if it should find what was there before.
     barrier : str
@@ -79,7 +80,7 @@ def race_picture(hazard, *, wanted="new", barrier="") -> Steps:
     >>> race_picture(hazard).alt
     'one order: thread 32 writes tile[32], thread 31 reads tile[32]: finds the new value, right. another order: ...'
     """
-    by_verb = dict(zip(hazard.verbs, map(str, hazard.threads), strict=False))
+    by_verb = dict(zip(hazard.verbs, map(_lines, hazard.threads), strict=False))
     if by_verb.keys() != {"reads", "writes"}:
         raise CourseError(
             f"Only a race of a reader and a writer has two orders. This one says: {hazard.message}"
@@ -105,8 +106,8 @@ def lanes_picture(lanes, stories) -> Steps:
 
     Parameters
     ----------
-    lanes : (str, str)
-        The names of the threads.
+    lanes : (str, str), or (sequence of str, sequence of str)
+        The names of the threads, each as a whole or in lines.
     stories : sequence of Story
 
     Raises
@@ -120,7 +121,7 @@ def lanes_picture(lanes, stories) -> Steps:
     >>> lanes_picture(("thread 0", "thread 1"), [told]).alt
     'in order: thread 0 writes a, thread 1 reads a: finds it, right.'
     """
-    stories = list(stories)
+    stories, lanes = list(stories), [[name] if isinstance(name, str) else list(name) for name in lanes]
     if not stories or not all(story.events for story in stories):
         raise CourseError("There is nothing to draw: pass at least one story with an event.")
     if any(event.lane not in (0, 1, None) for story in stories for event in story.events):
@@ -132,12 +133,11 @@ def lanes_picture(lanes, stories) -> Steps:
     def plot(figure):
         ax = strip.sheet(figure)
         ax.set(xlim=(0, width), ylim=(0, height))
-        for lane, name in enumerate(lanes):
+        for lane, lines in enumerate(lanes):
             y = _middle(lane)
-            words = name.split(" of ")
-            for i, line in enumerate([words[0], *(f"of {w}" for w in words[1:])]):
+            for i, line in enumerate(lines):
                 size, weight = (SMALL, "normal") if i else (TEXT, "bold")
-                at = y + 9 * (len(words) - 1) - 18 * i
+                at = y + 9 * (len(lines) - 1) - 18 * i
                 ax.text(8, at, line, size=size, weight=weight, va="center_baseline")
             ax.plot([LEFT - 18, width - 10], [y, y], color=MUTED, lw=1.2, zorder=0.5)
         x, step = LEFT, 0
@@ -145,19 +145,24 @@ def lanes_picture(lanes, stories) -> Steps:
             step = _tell(ax, story, x, step)
             x += PITCH * len(story.events) + GAP
 
+    names = [" ".join(lines) for lines in lanes]
     said = [
-        f"{s.title}: {', '.join(_said(e, lanes) for e in s.events)}: {s.end}, {'right' if s.good else 'wrong'}."
+        f"{s.title}: {', '.join(_said(e, names) for e in s.events)}: {s.end}, {'right' if s.good else 'wrong'}."
         for s in stories
     ]
     return draw(plot, " ".join(said), size=(width / 72, height / 72), steps=True)
+
+
+def _lines(thread) -> tuple[str, ...]:
+    return getattr(thread, "lines", (str(thread),))
 
 
 def _middle(lane):
     return FOOT + LANE * (1.5 - lane)
 
 
-def _said(event, lanes):
-    return f"{event.element}" if event.lane is None else f"{lanes[event.lane]} {event.verb} {event.element}"
+def _said(event, names):
+    return f"{event.element}" if event.lane is None else f"{names[event.lane]} {event.verb} {event.element}"
 
 
 def _tell(ax, story, left, step):

@@ -74,7 +74,7 @@ def memories_picture(levels, *, here=None, note="") -> Picture:
     """
     levels = list(levels)
     _check(levels, here)
-    words = strip.Note(note, WIDTH)
+    words = strip.NoteLines(note, WIDTH)
     most = max(level.flow for level in levels) or 1.0
     boxes = [_box(i, len(levels)) for i in range(len(levels))]
 

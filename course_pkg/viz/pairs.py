@@ -6,9 +6,10 @@ import ipywidgets as W
 import matplotlib as mpl
 
 from course_pkg.core import CourseError, short_name
+from course_pkg.core.sources import together
 from course_pkg.viz.axes import letters, note_below
 from course_pkg.viz.picture import Picture, draw
-from course_pkg.viz.strip import folded, once
+from course_pkg.viz.strip import folded
 from course_pkg.viz.widgets import Controls, slider
 
 WIDTH = 12.3  # inches, about the width of a slide: letters keep their size, and panels are narrower
@@ -107,7 +108,7 @@ def _panels(figure, pictures):
         _share(of_each)
     names, notes = figure.names_later, figure.notes_later
     figure.names_later = figure.notes_later = None
-    note = once(notes)
+    note = together(notes)
     note_below(figure, note)
     alone = max((len(folded(one, letters(wide))) for one, wide in _own(notes, pictures)), default=0)
     rows = max((one.get_window_extent().height / figure.dpi / LINE for one in parts[0].legends), default=1)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from matplotlib.colors import to_rgb
 
 from course_pkg.core import CourseError
+from course_pkg.core.sources import together
 from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK
@@ -89,7 +90,7 @@ def _drawn(each: dict[str, _Passes]) -> Picture:
     hues = dict(zip(fields, HUES, strict=False))
     wide, tall = (WIDER, LOWER) if many else (WIDTH, TALL)
     right = RIGHT + wide - WIDTH
-    words = strip.Note(strip.once(other.note for other in each.values()), wide)
+    words = strip.NoteLines(together(other.note for other in each.values()), wide)
     found = {
         name: {
             device: other.measured[name] / other.per_pass

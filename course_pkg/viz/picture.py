@@ -116,6 +116,22 @@ def least_width(svg: str) -> float:
     return float(sheet[1]) * min(PX_PER_UNIT, LEGIBLE / min(letters))
 
 
+class _Figure(Figure):
+    """A figure that is drawn only once: Matplotlib would draw it a first time merely to lay out its axes."""
+
+    _laid_out = False
+
+    def draw(self, renderer):
+        """Lay out the axes when called for the first time, if there is an engine for it; then draw."""
+        engine = self.get_layout_engine()
+        if engine is None or self._laid_out:
+            return super().draw(renderer)
+        self._laid_out = True
+        if self.axes:
+            engine.execute(self)
+        return None
+
+
 def draw(plot, alt: str, *, size=None, steps=False, layout="constrained") -> Picture:
     """Draw with the course's style and return the picture.
 
@@ -139,7 +155,7 @@ def draw(plot, alt: str, *, size=None, steps=False, layout="constrained") -> Pic
     'A line from 0 to 1.'
     """
     with mpl.rc_context(RC):
-        figure = Figure(**({"figsize": size} if size else {}), layout=layout)
+        figure = _Figure(**({"figsize": size} if size else {}), layout=layout)
         plot(figure)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

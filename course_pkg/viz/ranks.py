@@ -80,7 +80,7 @@ def ranks_picture(panels: Sequence[Panel], kinds: Sequence[str], wire: str, *, n
     if len(kinds) > len(FILLS):
         raise CourseError(f"There are {len(kinds)} kinds and {len(FILLS)} colours: join some of them.")
     colours = {**dict(zip(kinds, FILLS, strict=False)), wire: GAIN}
-    words = strip.Note(note, WIDTH)
+    words = strip.NoteLines(note, WIDTH)
     tall = [HEAD + LANE * len(panel.lanes) + GAP for panel in panels]
     height = sum(tall) + FOOT + words.height
     longest = max(panel.end for panel in panels)

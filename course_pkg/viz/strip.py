@@ -166,40 +166,7 @@ def folded(text, letters) -> list[str]:
     return [line.replace(NBSP, " ") for part in whole.splitlines() for line in textwrap.wrap(part, letters)]
 
 
-def once(notes) -> str:
-    """Join notes; what several of them say is written once, with the names of their devices joined by "and".
-
-    Examples
-    --------
-    >>> once(["512³. Recorded on an H100, driver 5, today.", "512³. Recorded on an H200, driver 5, today."])
-    '512³. Recorded on an H100 and H200, driver 5, today.'
-    """
-    said: list[str] = []
-    for part in (part for note in notes for part in re.split(r"(?<=\.) |\n", note) if part):
-        if part in said:
-            continue
-        for i, one in enumerate(said):
-            if both := _of_both(one, part):
-                said[i] = both
-                break
-        else:
-            said.append(part)
-    return " ".join(said)
-
-
-def _of_both(one, other) -> str:
-    """Return two sentences as one if they differ only in words that end with a comma; else an empty string."""
-    a, b = one.split(" "), other.split(" ")
-    least = min(len(a), len(b))
-    before = next((i for i in range(least) if a[i] != b[i]), least)
-    after = next((i for i in range(least - before) if a[-1 - i] != b[-1 - i]), least - before)
-    first, second = a[before : len(a) - after], b[before : len(b) - after]
-    if not (before and after and first and second and first[-1].endswith(",") and second[-1].endswith(",")):
-        return ""
-    return " ".join([*a[:before], " ".join(first).rstrip(","), "and", *second, *a[len(a) - after :]])
-
-
-class Note:
+class NoteLines:
     """Where the numbers of a picture come from, in lines at its bottom; ``height`` is the room that they take."""
 
     SIZE, PITCH = 12.5, 16.0

@@ -37,7 +37,14 @@ def every_clock(*topics: str) -> bench.Table:
     for topic, names in of_topic.items():
         records = bench.records(topic)
         origins |= {found.device.name: None for found in records}
-        rows += [_row(name, topic, records) for name in names]
+        devices = {
+            short_name(one.device.name): (
+                counted_large(one.device.slug),
+                limits.recorded(topic, one.device.slug),
+            )
+            for one in records
+        }
+        rows += [_row(name, devices) for name in names]
     note = (
         f"Shares of the time, on {' and on '.join(origins)}; memory: the bytes at the speed of the topic's copy. "
         "Counted by Nsight Compute; `course verify traffic` also shows the bytes."
@@ -45,10 +52,10 @@ def every_clock(*topics: str) -> bench.Table:
     return bench.Table(rows, note)
 
 
-def _row(case, topic, records):
-    heads = ", ".join(short_name(found.device.name) for found in records)
-    found = [_cells(case, topic, one.device.slug) for one in records]
-    cells = {f"time: {heads}": [one["time"] for one in found]}
+def _row(case, devices):
+    """Return the row of a case; ``devices`` holds what each has counted, and its limits, by the device's name."""
+    found = [_cells(counted.get(case), its) for counted, its in devices.values()]
+    cells = {f"time: {', '.join(devices)}": [one["time"] for one in found]}
     cells |= {name: [one[name] for one in found] for name in (*CLOCKS, "binds")}
     return {"case": case} | {
         name: NOT_COUNTED if set(of_each) == {NOT_COUNTED} else ", ".join(of_each)
@@ -56,8 +63,7 @@ def _row(case, topic, records):
     }
 
 
-def _cells(case, topic, slug):
-    counted, its = counted_large(slug).get(case), limits.recorded(topic, slug)
+def _cells(counted, its):
     if its is None or not is_timed(counted):
         return dict.fromkeys(("time", *CLOCKS, "binds"), NOT_COUNTED)
     found = clocks(counted, its.stream.throughput_gb_s)

@@ -48,9 +48,9 @@ class Ladder:
         self.found = found
 
     @property
-    def origin(self) -> str:
+    def origin(self) -> viz.Note:
         """One line for a caption: where times and shares come from."""
-        return f"{self.found.origin} Shares of the time: Nsight Compute."
+        return viz.Note(self.found.origin, "Shares of the time: Nsight Compute.")
 
     @cached_property
     def counters(self) -> record.RecordedCounters:
@@ -132,7 +132,7 @@ class Ladder:
                 "loads per point": self._per_warp(seen.get("global load requests"), ".1f"),
             }
             rungs.append(viz.Rung(name, self.of_copy(self.measured(v)), counters, self.longest_clock(v)))
-        note = f"{EDGE}³ doubles; counters: {SMALL}³. {self.origin}"
+        note = viz.Note(f"{EDGE}³ doubles; counters: {SMALL}³.", self.origin)
         return viz.ladder_picture(rungs, bound_gb_s=self.copy().t_eff_gb_s, note=note)
 
     @staticmethod
@@ -192,7 +192,9 @@ class Ladder:
     def draw(self, variants: dict[str, Variant]) -> viz.Picture:
         """Draw the times of variants, each under its name, and their clocks beside the copy."""
         rows = {name: (self.measured(v).median_s, self._shares(v)) for name, v in variants.items()}
-        return viz.clock_bars(rows, bound_s=self.copy().median_s, note=f"{EDGE}³ doubles. {self.origin}")
+        return viz.clock_bars(
+            rows, bound_s=self.copy().median_s, note=viz.Note(f"{EDGE}³ doubles.", self.origin)
+        )
 
 
 def profile(variant: Variant) -> simt.KernelProfile:

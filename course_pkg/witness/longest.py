@@ -42,15 +42,15 @@ def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
 def longest_in_turn(found: Recorded, cases: Sequence[str], copy: Measurement) -> str:
     """Return the longest clock of large cases that are launched one after the other, as one step of a program.
 
-    It is that of the step as a whole: the work of all launches beside the sum of their times. No launch has to have the
-    same longest clock.
+    The work of all launches is compared with the sum of their times. So the longest clock of the step may be another
+    one than that of each launch.
 
     Parameters
     ----------
     found, copy
         As for :func:`longest_clock`.
     cases : sequence of str
-        Names of the cases; one that is launched twice stands there twice.
+        Names of the cases; the name of a case that is launched twice occurs twice.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from functools import cached_property
 from course_pkg.bench import Measurement, Recorded, recorded
 from course_pkg.core import Library, Variant
 from course_pkg.permutation.variants import VARIANTS as PERMUTATIONS
-from course_pkg.spmv.suite import COPY, PRODUCT
+from course_pkg.spmv.suite_products import COPY, PRODUCT
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import READ, Clocks, clocks

@@ -5,7 +5,8 @@ from functools import cached_property
 from course_pkg.bench import Measurement, matching
 from course_pkg.core import Library, Variant
 from course_pkg.qp.solver import READMIT_EVERY
-from course_pkg.qp.suite import BATCHED, CONTROL, COPY, INACTIVE, SIZES
+from course_pkg.qp.suite import BATCHED, SIZES
+from course_pkg.qp.suite_solves import CONTROL, COPY, INACTIVE
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import Clocks, clocks

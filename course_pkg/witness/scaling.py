@@ -10,7 +10,7 @@ from course_pkg.bench import Measurement
 from course_pkg.bench.lookup import function_name
 from course_pkg.distributed import forecast, model
 from course_pkg.distributed.recorded import ALLREDUCE, HALO_EXCHANGE, iteration_s, phases_of
-from course_pkg.distributed.suite import METHODS
+from course_pkg.distributed.suite_ranks import METHODS
 from course_pkg.distributed.work import KNOWN, ON_GPUS
 from course_pkg.witness.on_device import OnDevice
 

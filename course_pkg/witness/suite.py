@@ -16,6 +16,7 @@ from course_pkg.stencil.variants import VARIANTS
 from course_pkg.witness import alone
 from course_pkg.witness.workloads import WORKLOADS
 
+SUITE = ("simt", "the interpreter")
 DEVICE = "cpu"  # the interpreter runs on the host
 PLAIN, COUNTED, SIMULATOR = "interpreter", "interpreter, counting", "Numba's simulator"
 RATES = False  # limits are on time and memory; the interpreter's bytes per second are meaningless

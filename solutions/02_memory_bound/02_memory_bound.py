@@ -456,6 +456,7 @@ def grey_kernel(rgb, out):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": false, "locked": true, "grade_id": "run_grey"}
+@check.again_in_doubt
 def run_grey(n):
     """Launch the kernel on n random pixels; return its profile, after the result was checked."""
     rgb, out = check.rng().random(3 * n), np.full(n, np.nan)

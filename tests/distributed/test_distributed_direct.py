@@ -135,8 +135,7 @@ def test_a_wait_for_a_rank_that_writes_nothing_ends_and_so_does_the_solve(monkey
         link.finish()
 
 
-def test_a_plane_that_does_not_come_is_not_an_old_one(monkeypatch):
-    (_, _), _, _ = links(monkeypatch)
+def test_a_plane_that_does_not_come_is_not_an_old_one():
     kernels, array, lost = patient(20), cuda.to_device(np.ones(3)), cuda.to_device(np.zeros(1, np.int32))
     got, flags, answered = (cuda.to_device(np.zeros((RANKS, mailboxes.BLOCKS), np.int64)) for _ in range(3))
     window = cuda.to_device(np.zeros((2, RANKS, 4)))

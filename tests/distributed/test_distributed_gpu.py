@@ -9,7 +9,7 @@ import pytest
 from course_pkg import cuda
 from course_pkg.cg import gpu_numba as cg
 from course_pkg.core import CourseError, Status
-from course_pkg.distributed import gpu_cg, gpu_job, launch, suite, suite_gpu
+from course_pkg.distributed import gpu_cg, gpu_job, launch, suite, suite_gpu, suite_ranks
 from course_pkg.distributed.forecast import observations
 from course_pkg.distributed.gpu_fields import RankWorkspace
 from course_pkg.distributed.gpu_room import DeviceSlab
@@ -17,6 +17,7 @@ from course_pkg.distributed.links import Staged
 from course_pkg.distributed.nccl import select_gpu
 from course_pkg.distributed.partition import Slab
 from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT, SUMS, UPDATES
+from course_pkg.distributed.recorded import phases_of
 from course_pkg.distributed.serial import Serial
 from course_pkg.sstep import gpu_numba as sstep
 from course_pkg.sstep.problem import Laplacian
@@ -157,8 +158,8 @@ def test_more_ranks_than_gpus_of_a_host():
 def test_what_the_suite_asks_of_ranks_can_be_done(monkeypatch):
     monkeypatch.setattr(suite_gpu, "QUICK_EDGE", 6)
     monkeypatch.setattr(suite_gpu, "HALO_EDGES", (3, 5))
-    monkeypatch.setattr(suite, "METHODS", (("pfcg", {}),))
-    monkeypatch.setattr(suite, "RTOL", ROUGHLY * 100)  # what is timed is the same in each iteration
+    monkeypatch.setattr(suite_ranks, "METHODS", (("pfcg", {}),))
+    monkeypatch.setattr(suite_ranks, "RTOL", ROUGHLY * 100)  # what is timed is the same in each iteration
     found = []
     for ranks in (1, 2):
         for task, parameters in suite_gpu.tasks_of(ranks, quick=True):
@@ -177,7 +178,7 @@ def test_what_the_suite_asks_of_ranks_can_be_done(monkeypatch):
         ("pfcg", "", 2, "strong"),
     } <= kinds
     apart = next(m for m in found if m.parameters.get("overlap") is False)
-    phases = suite.phases_of(apart)
+    phases = phases_of(apart)
     assert phases[PRODUCT] > 0 and phases[ALLREDUCE] > 0 and phases[HALO] > 0
     rows = suite.summary(found)
     assert len(rows) == sum("scaling" in m.parameters for m in found)
@@ -199,7 +200,7 @@ def test_two_gpus_by_nccl_take_the_iterations_of_one():
     counts = []
     for ranks in (1, 2):
         said = launch.launch((*suite_gpu.PROGRAM, json.dumps(tasks)), ranks, timeout_s=300)
-        counts.append([found["iterations"] for found in suite.objects(said)])
+        counts.append([found["iterations"] for found in suite_ranks.objects(said)])
         assert len(counts[-1]) == len(tasks), said
     assert counts[0] == counts[1]
 

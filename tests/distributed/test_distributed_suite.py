@@ -7,7 +7,7 @@ import pytest
 from course_pkg import bench
 from course_pkg.cli import main
 from course_pkg.core import CourseError, Library
-from course_pkg.distributed import job, suite
+from course_pkg.distributed import job, suite, suite_ranks
 from course_pkg.distributed.forecast import observations
 from course_pkg.distributed.launch import share
 from course_pkg.distributed.phases import NAMES, PRECONDITION
@@ -34,7 +34,7 @@ def tiny(monkeypatch):
             lines.append(json.dumps(world.run(lambda comm, f=function, t=task: f(comm, **t))[0]))
         return "a line of MPI's own\n" + "\n".join(lines)
 
-    monkeypatch.setattr(suite, "launch", launch)
+    monkeypatch.setattr(suite_ranks, "launch", launch)
     return launched
 
 
@@ -105,8 +105,8 @@ def test_a_solve_that_does_not_converge_is_not_timed(tiny, monkeypatch):
 
 
 def test_numbers_of_ranks_are_powers_of_two_and_all_cores():
-    assert [suite.counts(cores) for cores in (1, 2, 3, 8)] == [(1, 2), (1, 2), (1, 2, 3), (1, 2, 4, 8)]
-    assert suite.counts(6) == (1, 2, 4, 6)
+    assert [suite_ranks.counts(cores) for cores in (1, 2, 3, 8)] == [(1, 2), (1, 2), (1, 2, 3), (1, 2, 4, 8)]
+    assert suite_ranks.counts(6) == (1, 2, 4, 6)
 
 
 def test_a_gpu_is_refused_in_a_sentence():

@@ -1,6 +1,5 @@
 """Exercise 9 has a halo, a deep halo, a method, a fit and a model of its own; the package confirms them."""
 
-import runpy
 from itertools import pairwise
 
 import numpy as np
@@ -19,16 +18,6 @@ CELLS = (
     *("fit", "run_fit", "model", "run_model", "slow_symmetric", "symmetric"),
 )
 SOURCE = next(path for path in release.sources() if path.stem == "09_many_gpus")
-
-
-@pytest.fixture(scope="module")
-def names(tmp_path_factory):
-    """The names of the exercise, and of the solution's answers."""
-    cells = release.read_solution(SOURCE).cells
-    texts = [cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") in CELLS]
-    file = tmp_path_factory.mktemp("exercise") / "answers.py"
-    file.write_text("\n\n".join(texts), encoding="utf-8")
-    return runpy.run_path(str(file))
 
 
 @pytest.fixture

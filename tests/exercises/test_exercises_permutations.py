@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import runpy
 
 import numpy as np
 import pytest
@@ -19,18 +18,6 @@ from course_pkg.spmv.swap_cost import DOUBLE, SINGLE, swap_fused, swap_hybrid
 CELLS = ("setup", "permutations", "permute_symmetric", "jacobi", "run_jacobi", "any_way", "run_any_way")
 ROWS = 97
 SOURCE = next(path for path in release.sources() if path.stem == "06_permutations")
-
-
-@pytest.fixture(scope="module")
-def names(tmp_path_factory):
-    """The names of the exercise, and of the solution's answers."""
-    cells = release.read_solution(SOURCE).cells
-    texts = [cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") in CELLS]
-    file = (
-        tmp_path_factory.mktemp("exercise") / "answers.py"
-    )  # the interpreter reads a kernel's text in its file
-    file.write_text("\n\n".join(texts), encoding="utf-8")
-    return runpy.run_path(str(file))
 
 
 @pytest.fixture

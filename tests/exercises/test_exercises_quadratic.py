@@ -1,7 +1,5 @@
 """Exercise 8 has an update, tests and needs of its own; the topic `qp` confirms them."""
 
-import runpy
-
 import numpy as np
 import pytest
 
@@ -13,18 +11,6 @@ from course_pkg.qp.history import bytes_of_q
 
 CELLS = ("setup", "residual", "pack", "run_pack", "any_way")
 SOURCE = next(path for path in release.sources() if path.stem == "08_quadratic_programming")
-
-
-@pytest.fixture(scope="module")
-def names(tmp_path_factory):
-    """The names of the exercise, and of the solution's answers."""
-    cells = release.read_solution(SOURCE).cells
-    texts = [cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") in CELLS]
-    file = (
-        tmp_path_factory.mktemp("exercise") / "answers.py"
-    )  # the interpreter reads a kernel's text in its file
-    file.write_text("\n\n".join(texts), encoding="utf-8")
-    return runpy.run_path(str(file))
 
 
 @pytest.fixture

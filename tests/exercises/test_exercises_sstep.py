@@ -1,7 +1,5 @@
 """Exercise 7 has an operator, a scalar work and a basis of its own; the topic `sstep` confirms them."""
 
-import runpy
-
 import numpy as np
 import pytest
 
@@ -20,18 +18,6 @@ CELLS = (
     "run_update",
 )
 SOURCE = next(path for path in release.sources() if path.stem == "07_sstep_cg")
-
-
-@pytest.fixture(scope="module")
-def names(tmp_path_factory):
-    """The names of the exercise, and of the solution's answers."""
-    cells = release.read_solution(SOURCE).cells
-    texts = [cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") in CELLS]
-    file = (
-        tmp_path_factory.mktemp("exercise") / "answers.py"
-    )  # the interpreter reads a kernel's text in its file
-    file.write_text("\n\n".join(texts), encoding="utf-8")
-    return runpy.run_path(str(file))
 
 
 def system(n=30):

@@ -6,7 +6,7 @@ import pytest
 from sandbox_cases import contained
 
 from course_pkg.core import CourseError
-from course_pkg.grading import alone, archive, judge
+from course_pkg.grading import alone, archive, bubblewrap, judge
 from course_pkg.grading.sandbox import Limits
 
 
@@ -42,3 +42,10 @@ def shared():
 def impatient(monkeypatch):
     """Wait three seconds for a learner's code, not ten."""
     monkeypatch.setattr(judge, "Sandbox", partial(judge.Sandbox, Limits(call_s=3.0)))
+
+
+@pytest.fixture
+def no_bubblewrap(monkeypatch):
+    """Make every sandbox of these tests find no bubblewrap, and CI unset."""
+    monkeypatch.setattr(bubblewrap, "obstacle", lambda: "bubblewrap is missing: install it")
+    monkeypatch.delenv("CI", raising=False)

@@ -8,18 +8,11 @@ import pytest
 import submissions as s
 from sandbox_cases import alive, raised
 
-from course_pkg.grading import alone, bubblewrap, landlock, leftovers, warm
+from course_pkg.grading import alone, landlock, leftovers, warm
 from course_pkg.grading.sandbox import Sandbox
 from course_pkg.paths import repo_root
 
-pytestmark = pytest.mark.bare
-
-
-@pytest.fixture(autouse=True)
-def no_bubblewrap(monkeypatch):
-    """Make every sandbox of these tests find no bubblewrap, and CI unset."""
-    monkeypatch.setattr(bubblewrap, "obstacle", lambda: "bubblewrap is missing: install it")
-    monkeypatch.delenv("CI", raising=False)
+pytestmark = [pytest.mark.bare, pytest.mark.usefixtures("no_bubblewrap")]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from course_pkg.core import CourseError
 from course_pkg.grading import check, ranks
+from course_pkg.grading.explain import InputChanged
 from course_pkg.grading.ranks import on_each_rank, play
 
 
@@ -92,6 +93,7 @@ def test_inputs_stay_as_they_are():
         mine[0] = 0.0
 
     error = refused(writes, "writes changes its argument 1 after comm, which is an input")
+    assert isinstance(error, InputChanged) and (error.function, error.argument) == ("writes", 1)
     assert error.verdict == "An input is changed: work on a copy of it."
 
 

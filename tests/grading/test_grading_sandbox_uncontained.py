@@ -15,14 +15,7 @@ from course_pkg.grading import bubblewrap, landlock, seccomp
 from course_pkg.grading.sandbox import Limits, Sandbox
 from course_pkg.paths import repo_root
 
-pytestmark = pytest.mark.bare
-
-
-@pytest.fixture(autouse=True)
-def no_bubblewrap(monkeypatch):
-    """Make every sandbox of these tests find no bubblewrap, and CI unset."""
-    monkeypatch.setattr(bubblewrap, "obstacle", lambda: "bubblewrap is missing: install it")
-    monkeypatch.delenv("CI", raising=False)
+pytestmark = [pytest.mark.bare, pytest.mark.usefixtures("no_bubblewrap")]
 
 
 def test_note():

@@ -12,7 +12,7 @@ from course_pkg import cuda, simt
 from course_pkg.bench import cpu, gpu, measure
 from course_pkg.bench.rival import Rival
 from course_pkg.core import CourseError, Library
-from course_pkg.qp import cpu_numba, reference, rivals, suite, suite_batch, traffic
+from course_pkg.qp import cpu_numba, reference, rivals, suite, suite_batch, suite_solves, traffic
 from course_pkg.qp.problem import problem
 from course_pkg.qp.variants import VARIANTS
 
@@ -27,8 +27,8 @@ def tiny(monkeypatch):
     monkeypatch.setattr(suite, "QUICK_BATCHED", (5, 12, 3))
     monkeypatch.setattr(suite, "QUICK_SOLVED", TINY)
     monkeypatch.setattr(rivals, "osqp_batch", absent)
-    monkeypatch.setattr(suite_batch, "measure", lambda *a, **k: measure(*a, **{**k, **FAST}))
-    monkeypatch.setattr(suite, "measure", lambda *a, **k: measure(*a, **{**k, **FAST}))
+    for module in (suite, suite_batch, suite_solves):
+        monkeypatch.setattr(module, "measure", lambda *a, **k: measure(*a, **{**k, **FAST}))
 
 
 def of(name, library=CUDA):
@@ -56,11 +56,11 @@ def test_one_problem_can_be_measured_alone(tiny, monkeypatch):
 def test_a_long_first_call_of_another_library_is_its_only_sample(monkeypatch):
     monkeypatch.setattr(rivals, "osqp_solve", solved_at_once)
     p = problem("portfolio", 12)
-    (short,) = suite.rival_solve(p, Library.OSQP, 3)
-    monkeypatch.setattr(suite, "LONG_S", 0.0)
-    (long,) = suite.rival_solve(p, Library.OSQP, 3)
-    monkeypatch.setattr(suite, "ON_CPU", ())
-    (compiled,) = suite.rival_solve(p, Library.OSQP, 3)
+    (short,) = suite_solves.rival_solve(p, Library.OSQP, 3)
+    monkeypatch.setattr(suite_solves, "LONG_S", 0.0)
+    (long,) = suite_solves.rival_solve(p, Library.OSQP, 3)
+    monkeypatch.setattr(suite_solves, "ON_CPU", ())
+    (compiled,) = suite_solves.rival_solve(p, Library.OSQP, 3)
     counted = [(len(m.samples_s), len(m.warmup_s)) for m in (short, long, compiled)]
     assert counted == [(3, 1), (1, 0), (1, 1)], "a library that compiles is called once more"
 
@@ -72,10 +72,10 @@ def test_the_plain_method_is_timed_to_its_end_and_warmed_up_by_few_iterations():
         asked.append(maxiter)
         return reference.pqp(Q, h, rtol=rtol, accelerate=accelerate, maxiter=maxiter)
 
-    options = {"accelerate": False, "maxiter": suite.MOST_PLAIN}
-    m = suite.one_solve(p, VARIANTS["pqp"].by(CPU), solve, options, (p.Q, p.h), 3)
-    assert asked == [suite.FIRST_PLAIN, suite.MOST_PLAIN] and len(m.samples_s) == 1
-    assert m.observed["converged"] and m.observed["iterations"] > suite.FIRST_PLAIN
+    options = {"accelerate": False, "maxiter": suite_solves.MOST_PLAIN}
+    m = suite_solves.one_solve(p, VARIANTS["pqp"].by(CPU), solve, options, (p.Q, p.h), 3)
+    assert asked == [suite_solves.FIRST_PLAIN, suite_solves.MOST_PLAIN] and len(m.samples_s) == 1
+    assert m.observed["converged"] and m.observed["iterations"] > suite_solves.FIRST_PLAIN
 
 
 def test_the_suite_measures_updates_a_batch_and_solves(tiny, monkeypatch, capsys):
@@ -114,7 +114,7 @@ def test_a_wrong_update_is_not_timed(tiny, monkeypatch):
 
 
 def test_drawn_matrices_are_symmetric_also_over_parts():
-    Q, h, shift, x = suite.drawn(1030, "float32", inactive=0.9)
+    Q, h, shift, x = suite_solves.drawn(1030, "float32", inactive=0.9)
     np.testing.assert_array_equal(Q, Q.T)
     assert Q.dtype == h.dtype == shift.dtype == x.dtype == np.float32
     assert np.count_nonzero(x == 0) == 927 and np.any(x[:103] > 0)
@@ -158,7 +158,7 @@ def suite_gpu(monkeypatch, tiny):
         original = getattr(room.gpu_cupy, name)
         monkeypatch.setattr(room.gpu_cupy, name, _on_host(original))
     monkeypatch.setattr(
-        room, "_copy", lambda n, options: measure(np.copyto, np.ones(n), 1.0, name=suite.COPY, **FAST)
+        room, "_copy", lambda n, options: measure(np.copyto, np.ones(n), 1.0, name=suite_solves.COPY, **FAST)
     )
     monkeypatch.setattr(room, "measure", lambda *a, **k: measure(*a, **{**k, **FAST, "hold": False}))
     monkeypatch.setattr(rivals, "mpax_solve", absent)
@@ -196,7 +196,7 @@ def everything(room):
 
 def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
     found = everything(suite_gpu)
-    assert found[0].what == suite.COPY
+    assert found[0].what == suite_solves.COPY
     keys = [(m.what, tuple(sorted(m.parameters.items()))) for m in found]
     assert len(set(keys)) == len(keys)
     updates = [m for m in found if m.operation == "update" and m.library == CUDA]
@@ -214,9 +214,9 @@ def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
     assert [m.variant for m in often] == ["packed"] and often[0].cost.bytes > 2 * idle["packed"].cost.bytes
     packs = [m for m in found if m.operation in ("pack", "split_product")]
     assert [m.what for m in packs] == [of("pack"), of("split_product"), of("split_product_listed")]
-    assert all(m.parameters["inactive"] == suite.INACTIVE for m in packs)
+    assert all(m.parameters["inactive"] == suite_solves.INACTIVE for m in packs)
     assert packs[2].cost.bytes_read < 0.2 * packs[1].cost.bytes_read
-    control = [m for m in found if m.parameters.get("problem") == suite.CONTROL]
+    control = [m for m in found if m.parameters.get("problem") == suite_solves.CONTROL]
     assert [m.what for m in control] == [of("apg_batch"), of("apg_batch", CUPY), of("update_batch")]
     assert [m.observed["solved"] for m in control] == [1, 1, 0] and all(m.device == gpu() for m in control)
     assert all(m.observed["worst"] <= 1e-6 and m.observed["converged"] for m in control[:2])
@@ -254,7 +254,7 @@ def test_the_batch_can_be_solved_alone_and_by_processes_of_osqp(monkeypatch):
     assert seen["solved"] == 1 and seen["converged"]
     monkeypatch.setattr(suite, "QUICK_BATCHED", (5, 12, 3))
     monkeypatch.setattr(rivals, "osqp_batch", lambda *_: rival)
-    (alone,) = suite.run("cpu", quick=True, only=suite.CONTROL)
+    (alone,) = suite.run("cpu", quick=True, only=suite_solves.CONTROL)
     assert alone.what == of("apg_batch", Library.OSQP) and alone.observed["converged"]
     assert alone.observed["cores"] == cpu().units and alone.device == cpu()
 

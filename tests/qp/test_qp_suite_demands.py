@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from course_pkg.bench import Device, Measurement, cpu
 from course_pkg.core import Cost, Library
-from course_pkg.qp import suite, traffic
+from course_pkg.qp import suite, suite_solves, traffic
 from course_pkg.qp.variants import VARIANTS
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
@@ -33,7 +33,7 @@ def of(name, library=CUDA):
 
 def test_demands_are_judged_by_one_run():
     n = suite.SIZES["gpu"]
-    copy = made(suite.COPY, 1e-3, cost=Cost(2 * 10**9, 2 * 10**9), n=2**27)  # 4,000 GB/s
+    copy = made(suite_solves.COPY, 1e-3, cost=Cost(2 * 10**9, 2 * 10**9), n=2**27)  # 4,000 GB/s
     problems, small, iterations = suite.BATCHED
     found = [
         copy,

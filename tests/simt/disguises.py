@@ -193,6 +193,17 @@ INSTEAD = {
     "fence and two atomics": f"cuda.threadfence(); cuda.atomic.add({DUMMY}, 0, 1)\n"
     f"if cuda.atomic.add({DUMMY}, 0, 1) >= 0: pass",
 }
+BLOCK = "cuda.blockIdx.x + cuda.blockIdx.y + cuda.blockIdx.z"
+OTHERS = "cuda.gridDim.x + cuda.gridDim.y + cuda.gridDim.z - 3"
+SOME_BLOCKS = {
+    name: f"if {which}:\n    cuda.syncthreads()"
+    for name, which in {
+        "the first block": f"{BLOCK} == 0",
+        "the last block": f"{BLOCK} == {OTHERS}",
+        "even blocks": f"({BLOCK}) % 2 == 0",
+        "blocks that data choose": f"{DUMMY}[{BLOCK}] > 0",
+    }.items()
+}
 
 
 def barriers(tree):

@@ -61,6 +61,20 @@ def lock_of_a_block(a, mutex, out):
         cuda.atomic.exch(mutex, 0, 0)
 
 
+def lock_of_a_warp(a, mutex, out):
+    """One lane takes the lock for its warp; each lane has a fence of its own before the lock is given back."""
+    t = cuda.threadIdx.x
+    if t == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+            pass
+    cuda.syncwarp()  # the warp has the lock
+    out[t] += a[cuda.grid(1)]
+    cuda.threadfence()
+    cuda.syncwarp()  # every lane has added
+    if t == 0:
+        cuda.atomic.exch(mutex, 0, 0)
+
+
 def locks_by_functions(a, mutex, out):
     for k in range(2):
         take(mutex)
@@ -192,6 +206,19 @@ IDIOMS = [
             ("        cuda.threadfence()  # for the next block\n", ""),
             ("    cuda.syncthreads()  # the block has the lock\n", ""),
             ("    cuda.syncthreads()  # it has added\n", ""),
+        ),
+    ),
+    Idiom(
+        lock_of_a_warp,
+        4,
+        32,
+        lambda: {"a": numbers(128), "mutex": zeros(1), "out": np.zeros(32)},
+        lambda a: {"out": a["a"].reshape(4, 32).sum(axis=0), "mutex": zeros(1)},
+        (
+            ("    cuda.threadfence()\n", ""),
+            ("    cuda.threadfence()\n", "    if t < 16:\n        cuda.threadfence()\n"),
+            ("    cuda.syncwarp()  # every lane has added\n", ""),
+            ("    cuda.syncwarp()  # the warp has the lock\n", ""),
         ),
     ),
     Idiom(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from disguises import INSTEAD, KEEPING, barriers, disguised, kinds, without_barrier
+from disguises import INSTEAD, KEEPING, SOME_BLOCKS, barriers, disguised, kinds, without_barrier
 from mutants import barriers as barrier_mutants
 from mutants import halos, reductions, scans, scatter, shuffles, stencils, stencils_3d, tiles
 from mutants.algorithm import Case
@@ -14,7 +14,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.run.kernel import Kernel
 from course_pkg.witness.cases import all_cases, fixed_cases, racy_cases
 
-pytestmark = pytest.mark.slow(125)
+pytestmark = pytest.mark.slow(138)
 
 MOST_THREADS = 6200
 # A thread or block of these goes through a whole row, or all rows: fewer show the same.
@@ -122,6 +122,16 @@ def test_nothing_else_does_what_a_barrier_does(case, number, instead):
     launch = _launch(case, kernel, one_block=one_block)
     raced = bool(kinds(launch, (*case.args(), np.zeros(1, np.int32))) & {"race", "missing_syncwarp"})
     assert raced == ((case.name, number) not in NOT_NEEDED)
+
+
+@pytest.mark.parametrize(("case", "number"), BARRIERS, ids=[f"{c.name}-{n}" for c, n in BARRIERS])
+def test_a_barrier_of_some_blocks_is_none_of_the_others(case, number):
+    by_data = np.arange(3 * max(case.grid), dtype=np.int32) % 3 - 1
+    which = [name for name in SOME_BLOCKS if np.prod(case.grid) > 1]
+    for name in which[number % 2 :: 2]:
+        kernel = disguised(case.kernel.program, without_barrier(number, SOME_BLOCKS[name]))
+        raced = bool(kinds(_launch(case, kernel), (*case.args(), by_data)) & {"race", "missing_syncwarp"})
+        assert raced == ((case.name, number) not in NOT_NEEDED), name
 
 
 def test_every_barrier_that_may_go_is_there():

@@ -126,6 +126,11 @@ WHAT = {
     "an attribute in a shape": ("s = cuda.shared.array(np.e, np.float64)", "not compute in the shape"),
     "a product of tuples": ("s = cuda.shared.array((WIDTH,) * 2, np.float64)", "not compute in the shape"),
     "Python's bool as a dtype": ("s = cuda.local.array(4, bool)", "no type of Python as the dtype"),
+    "a type without meaning": ("y = max(1j, i)", r"max of complex128 and int64 has no meaning in Numba\.$"),
+    "a number in one branch, an array in the other": (
+        "if i > 0:\n    y = 1\nelse:\n    y = x\nx[0] = y",
+        "in 'y', a choice between things .* give each its own name",
+    ),
     "no loop over a number": (
         "for v in i:\n    pass",
         "nothing that Numba compiles for a GPU: loop over range",

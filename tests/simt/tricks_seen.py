@@ -15,6 +15,10 @@ def _waits(read, number=0):
 
 ZEROS = "s = cuda.shared.array(64, np.int64)\ns[t] = 0\ncuda.syncthreads()\n"
 FILL = ZEROS + "if cuda.atomic.cas(s, t, 0, k[t] + 1) != 0:\n    out[t] = 5.0\n"
+MANY = (  # more reads than a thread needs before it stores what the first one found
+    "d = cuda.shared.array(64, np.int64)\nd[t] = 0\ncuda.syncthreads()\nx = cuda.atomic.add(s, 63 - t, 0)\ny = 0\n"
+    "for z in range(40):\n    y += cuda.atomic.add(d, t, 0)\n"
+)
 LOADS = (
     "add(s, 63 - t, 0)",
     "sub(s, 63 - t, 0)",
@@ -115,6 +119,12 @@ TRICKS = {
     ),
     "stored by another atomic": Trick(
         f"{FILL}x = cuda.atomic.cas(s, 63 - t, 7, 7)\ncuda.atomic.exch(m, t, x)", "race"
+    ),
+    "read before forty other reads": Trick(
+        f"{ZEROS}{MANY}cuda.atomic.exch(s, t, 7 * t)\nout[t] = x + y", "race"
+    ),
+    "forty other reads and a barrier": Trick(
+        f"{ZEROS}{MANY}cuda.syncthreads()\ncuda.atomic.exch(s, t, 7 * t)\nout[t] = x + y", CLEAN
     ),
     "literal zeros are no sums": Trick("cuda.atomic.add(out, 0, 0.0)\ncuda.atomic.add(out, 0, 1.0)", CLEAN),
     "tickets beside a load": Trick(

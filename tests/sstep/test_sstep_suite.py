@@ -7,7 +7,7 @@ import pytest
 
 from course_pkg.bench import gpu, measure
 from course_pkg.core import Cost, CourseError, Library
-from course_pkg.sstep import cost, cpu_numba, demands, suite
+from course_pkg.sstep import cost, cpu_numba, demands, suite, suite_solves
 from course_pkg.sstep.demands import CUDA, CUPY, LARGE
 from course_pkg.sstep.problem import BlockProblem
 from course_pkg.sstep.variants import METHODS, VARIANTS
@@ -24,10 +24,12 @@ def tiny(monkeypatch):
     monkeypatch.setattr(
         suite, "METHODS", (("pcg", {}), ("pcg_sstep_moments", {"s": 2}), ("pcg_sstep", {"s": 4}))
     )
-    original = suite.measure
-    monkeypatch.setattr(
-        suite, "measure", lambda *a, **k: original(*a, **{**k, "samples": 1, "warmup": 0, "min_sample_s": 0})
-    )
+    for module in (suite, suite_solves):
+        monkeypatch.setattr(
+            module,
+            "measure",
+            lambda *a, **k: measure(*a, **{**k, "samples": 1, "warmup": 0, "min_sample_s": 0}),
+        )
 
 
 def test_the_suite_measures_operations_and_solves(tiny):

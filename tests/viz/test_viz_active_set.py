@@ -1,6 +1,5 @@
 """The active-set explorer: what a run shows, runs of different lengths, both choices, and mistakes."""
 
-import re
 from types import SimpleNamespace
 
 import ipywidgets as W
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from access_cases import marks
 from matplotlib.axes import Axes
+from visible import shown
 
 from course_pkg.core import CourseError
 from course_pkg.viz import ActiveSetExplorer
@@ -32,13 +32,6 @@ def run(last=4, shape=(6,)):
 
 
 RUNS = {"string": run(), "membrane": run(2, shape=(2, 3))}
-
-
-def shown(box):
-    """Return the alternative text of the picture that is visible."""
-    while not isinstance(box, W.HTML):
-        box = box.children[box.selected_index] if isinstance(box, W.Stack) else box.children[-1]
-    return re.search(r'alt="([^"]*)"', box.value)[1]
 
 
 def test_a_picture_says_what_it_shows():

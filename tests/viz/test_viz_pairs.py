@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from course_pkg import viz
 from course_pkg.bench import Comparison, compare
 from course_pkg.core import Cost, CourseError
-from course_pkg.viz import Picture, Rung, ladder_picture, on_each, side_by_side
+from course_pkg.viz import Note, Picture, Rung, ladder_picture, on_each, side_by_side
 from course_pkg.viz.ladder import MISSING
 from course_pkg.viz.pairs import WIDTH, _panels
 from course_pkg.viz.style import RC
@@ -110,7 +110,7 @@ def test_a_rung_that_a_device_has_no_record_of_says_so_in_its_place():
 
 def test_a_note_says_once_what_all_devices_share():
     each = {
-        name: ladder_picture([Rung("flat", 0.4)], note=f"512³ doubles. Recorded on an {name}.")
+        name: ladder_picture([Rung("flat", 0.4)], note=Note("512³ doubles.", f"Recorded on an {name}."))
         for name in ("H100", "H200")
     }
     assert side_by_side(each).alt.endswith("512³ doubles. Recorded on an H100. Recorded on an H200.")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from access_cases import marks
 from matplotlib.axes import Axes
+from visible import shown
 
 from course_pkg.core import CourseError
 from course_pkg.viz import PermutationExplorer
@@ -30,13 +31,6 @@ def view(bandwidth=3, x_sectors=600, lanes=LANES, shift=1):
 
 
 ORDERS = {"natural": view(), "random": view(99, 2400, shift=50)}
-
-
-def shown(box):
-    """Return the alternative text of the picture that is visible."""
-    while not isinstance(box, W.HTML):
-        box = box.children[box.selected_index] if isinstance(box, W.Stack) else box.children[-1]
-    return re.search(r'alt="([^"]*)"', box.value)[1]
 
 
 def test_a_picture_says_what_it_shows():

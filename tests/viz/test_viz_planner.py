@@ -3,9 +3,9 @@
 import re
 from types import SimpleNamespace
 
-import ipywidgets as W
 import pytest
 from access_cases import marks
+from visible import shown
 
 from course_pkg.core import CourseError, machine
 from course_pkg.viz import Picture, free_planner, plan_picture, planner
@@ -29,13 +29,6 @@ H200, V100 = machine("h200").measured(4305), machine("v100")
 
 def facts(chosen, on):
     return [("kernels", str(len(chosen.groups))), ("time", f"{1000 / on.t_peak_gb_s:.2f} ms")]
-
-
-def shown(box):
-    """Return the alternative text of the picture that is visible."""
-    while not isinstance(box, W.HTML):
-        box = box.children[box.selected_index] if isinstance(box, W.Stack) else box.children[-1]
-    return re.search(r'alt="([^"]*)"', box.value)[1]
 
 
 def test_a_plan_that_runs_shows_its_numbers_and_the_bandwidth_behind_them():

@@ -1,12 +1,12 @@
 """The stability explorer: what a study shows, one scale for a size, a breakdown, all choices, and mistakes."""
 
-import re
 from types import SimpleNamespace
 
 import ipywidgets as W
 import pytest
 from access_cases import marks
 from matplotlib.axes import Axes
+from visible import shown
 
 from course_pkg.core import CourseError
 from course_pkg.viz import StabilityExplorer
@@ -29,13 +29,6 @@ STUDIES = {
     "one": {2: study(), 4: study(4, w=(1e2, 1e5, INF))},
     "other": {2: study(converged=True), 4: study(4, (1.0, 1e-13), (1e2, 1e3), converged=True)},
 }
-
-
-def shown(box):
-    """Return the alternative text of the picture that is visible."""
-    while not isinstance(box, W.HTML):
-        box = box.children[box.selected_index] if isinstance(box, W.Stack) else box.children[-1]
-    return re.search(r'alt="([^"]*)"', box.value)[1]
 
 
 def test_a_picture_says_what_it_shows():

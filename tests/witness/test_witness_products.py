@@ -7,7 +7,7 @@ import pytest
 from course_pkg import bench
 from course_pkg.bench import measure
 from course_pkg.core import Cost, CourseError, Library
-from course_pkg.spmv.suite import COPY, PRODUCT
+from course_pkg.spmv.suite_products import COPY, PRODUCT
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.witness.products import Products
 

@@ -8,7 +8,8 @@ from course_pkg import bench
 from course_pkg.bench import measure
 from course_pkg.core import Cost, CourseError, Library
 from course_pkg.qp.solver import READMIT_EVERY
-from course_pkg.qp.suite import BATCHED, CONTROL, COPY, INACTIVE, SIZES
+from course_pkg.qp.suite import BATCHED, SIZES
+from course_pkg.qp.suite_solves import CONTROL, COPY, INACTIVE
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.witness.programs import Programs
 

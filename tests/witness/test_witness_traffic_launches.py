@@ -14,6 +14,7 @@ from course_pkg.permutation import gpu_numba as permutation
 from course_pkg.permutation import traffic as permutation_traffic
 from course_pkg.qp import gpu_numba as qp
 from course_pkg.qp import suite as qp_suite
+from course_pkg.qp import suite_solves as qp_solves
 from course_pkg.qp import traffic as qp_traffic
 from course_pkg.simt.memory.device_array import DeviceArray
 from course_pkg.simt.run.kernel import Launch
@@ -125,7 +126,7 @@ def of_updates():
     args = array(n, n), *(array(n) for _ in range(5))
     for name in ("naive", "columns", "staged", "rows", "skip"):
         yield f"qp_update_{name}_{n}", getattr(qp, f"update_{name}"), args
-    for rows, unroll in qp_suite.SETTINGS:
+    for rows, unroll in qp_solves.SETTINGS:
         if (rows, unroll) != (qp.ROWS, qp.UNROLL):
             yield (
                 f"qp_update_rows_{rows}_{unroll}_{n}",

@@ -1,5 +1,10 @@
-"""What to write instead of a construct that the interpreter does not run. Numba also refuses most of them."""
+"""What to write instead of a construct that the interpreter does not run. Numba also refuses most of them.
 
+Constructs are looked up by what they are: the class of a syntax tree's node, the name of an attribute, the module and
+name of a function, or the class of an object. Sentences about them are made here, and no program reads them.
+"""
+
+import ast
 from dataclasses import dataclass
 
 OUTSIDE, NOT_ON_A_GPU = "is outside what the interpreter runs", "is nothing that Numba compiles for a GPU"
@@ -14,6 +19,7 @@ class Refusal:
     Attributes
     ----------
     construct : str
+        What the sentence calls the construct.
     way : str
         What to write instead; empty if Numba compiles the construct and no other way is known.
     compiled : bool
@@ -34,91 +40,135 @@ class Refusal:
         return self.sentence(f"{FALLBACK}.")
 
 
-INSTEAD = {  # {beginning of a construct's name: what to write instead}
-    "an assignment inside an expression": "give the value to the name on a line of its own, before",
-    "a decorated function inside a kernel": "write it beside the kernel",
-    "a call with **arguments": "write the arguments out",
-    "a dict": "use numbers with names of their own, or pass an array as an argument",
-    "a set": "use a tuple, or pass an array as an argument",
-    "a list comprehension": "fill a cuda.local.array in a loop",
-    "a generator": "write a loop",
-    "an iteration over": "loop over range(n)",
-    "a loop over something else": "loop over range(n), an array or a tuple",
-    "the attribute .transpose": "write x.T",
-    "the attribute .astype": "cast each element, as in numba.int64(x[i])",
-    "the attribute .sort": "sort on the host, or compare and swap elements in loops",
-    "the attribute .take": "write x[i]",
-    "the attribute .flags": "leave it out",
-    "the attribute .copy": "copy into another array in a loop",
-    "the attribute .max": "compare in a loop, beginning with the first element",
-    "the attribute .min": "compare in a loop, beginning with the first element",
-    "the attribute .dot": "multiply and add in a loop",
-    "the attribute .cumsum": "add in a loop",
-    "the attribute .flatten": "index with one index for each dimension, or pass x.reshape(x.size) to the launch",
-    "the attribute .append": "use cuda.local.array and a counter",
-    "a choice between things": "give each its own name, or write if and else around its uses",
-    "numpy.dot": "multiply and add in a loop",
-    "numpy.linspace": "compute each number, as in `first + i * step`",
-    "`@`": "multiply and add in a loop",
-    "the function_without_def": "write a function with def under @cuda.jit(device=True)",
-    "the function_behind_too_many": "call fewer functions from within each other: a hundred at most",
-    "the type 'reversed'": "loop over range(n - 1, -1, -1)",
-    "the type 'map'": "loop and call the function yourself",
-    "the type 'filter'": "loop and use an if",
-    "the type 'str'": "leave the text out: a kernel works with numbers",
-    "the type ": "write helpers as functions under @cuda.jit(device=True), and give each constant a name of its own",
-    "the EnumType": "use a number with a name of its own",
-    "the builtin_function_or_method 'sum'": "add in a loop, or write x.sum() for an array",
-    "the builtin_function_or_method 'any'": "join the conditions by or",
-    "the builtin_function_or_method 'all'": "join the conditions by and",
-    "the Quitter": "to end a thread, write return",
-    "the ZMQExitAutocall": "to end a thread, write return",
-    "the module": "outside the kernel, assign the function or constant that you need to a name",
-    "the str": "compare numbers, not texts",
-    "the dict": "use numbers with names of their own, or pass an array as an argument",
-    "the list": "use a tuple, or pass an array as an argument",
-    "a starred expression": "write the names out",
-    "a list": "use cuda.local.array, or names of their own",
-    "a string": "a kernel computes with numbers alone (a type is written numba.float64, and infinity math.inf)",
-    "an f-string": "leave it out, or make it a plain text",
-    "`in`": "compare by == and or, or in a loop",
-    "`not in`": "compare by != and and, or in a loop",
-    "`is`": "compare numbers by ==",
-    "`is not`": "compare numbers by !=",
-    "match": "write if, elif and else, or let each case name numbers alone",
-    "try": "test with if before what could fail",
-    "with": "leave it out",
-    "del": "leave it out",
-    "an import": "import at the top of the notebook",
-    "a name that stands for one array": "write if and else around the two uses",
-    "the attribute .ravel": "pass x.ravel() to the launch",
-    "a call with named": "leave the names of the arguments out",
-    "numpy.round": "write round(x)",
-    "numpy.around": "write round(x)",
-    "numpy.shape": "write x.shape",
-    "numpy.size": "write x.size",
-    "numpy.searchsorted": "search in a loop",
-    "numpy.amin": "compare in a loop, beginning with the first element",
-    "numpy.amax": "compare in a loop, beginning with the first element",
-    "numpy.median": "sort a cuda.local.array in loops, and take the element in its middle",
-    "numpy.random": "use cuda.random: create_xoroshiro128p_states, and xoroshiro128p_uniform_float32 here",
-    "numpy.linalg": "multiply and add in a loop",
-    "numpy.interp": "search in a loop, then compute a + share * (b - a)",
-    "math.gcd": "write Euclid's loop: while b: a, b = b, a % b",
-    "math.frexp": "use math.log2 and math.floor",
-    "math.modf": "use math.trunc",
-    "operator.getitem": "write x[i]",
-    "operator.setitem": "write x[i] = y",
-    "operator.is_": "write ==",
-    "operator.is_not": "write !=",
-    "operator.abs": "write abs(x)",
-    "operator.truth": "write bool(x)",
-    "operator.inv": "write ~x",
-    "numpy.where": "write `a if condition else b`",
-    "numpy.clip": "write min(max(x, low), high)",
-    "cuda.fp16": "write a + b and its like, which Numba computes in half precision if all numbers are numba.float16",
-    "cuda.bf16": "use numba.float32: only a GPU has this type",
+def refusal(construct: str, way: str = "", *, compiled: bool = False) -> Refusal:
+    """Return what is to be said of a construct that the interpreter refuses.
+
+    If Numba does not compile the construct and no way is given, the way is plain code.
+
+    Examples
+    --------
+    >>> str(refusal("a loop over a number", "loop over range(n)"))
+    'a loop over a number is nothing that Numba compiles for a GPU: loop over range(n).'
+    >>> refusal("a class").way == PLAIN
+    True
+    """
+    return Refusal(construct, way or PLAIN * (not compiled), compiled)
+
+
+def of_node(node: ast.AST) -> Refusal:
+    """Return the refusal of a statement, an expression or an operator.
+
+    Examples
+    --------
+    >>> str(of_node(ast.parse("del x").body[0]))
+    'del is nothing that Numba compiles for a GPU: leave it out.'
+    """
+    return SYNTAX.get(type(node)) or refusal(f"a Python {type(node).__name__}")
+
+
+def of_attribute(name: str) -> Refusal:
+    """Return the refusal of an attribute of an array or of another object.
+
+    Examples
+    --------
+    >>> of_attribute("dot").way
+    'multiply and add in a loop'
+    """
+    way = ATTRIBUTES.get(name, "")
+    return refusal(f"the attribute .{name}", way, compiled=name in COMPILED_ATTRIBUTES)
+
+
+def of_member(module: str, name: str) -> Refusal:
+    """Return the refusal of a function, or of another member, of a module such as ``numpy``.
+
+    Examples
+    --------
+    >>> of_member("numpy", "sqrt").way
+    'write math.sqrt(x), which Numba compiles for a GPU'
+    >>> of_member("cuda", "fp16").compiled
+    True
+    """
+    first = name.partition(".")[0] if module == "cuda" else name
+    compiled = module == "cuda" or name in COMPILED_MEMBERS.get(module, ())
+    return refusal(f"{module}.{name}", MEMBERS.get(module, {}).get(first, ""), compiled=compiled)
+
+
+def of_object(thing, name: str) -> Refusal:
+    """Return the refusal of an object that a kernel names.
+
+    The class of the object is known by its name, because the judge has only a stand-in with a class of the same name.
+
+    Examples
+    --------
+    >>> str(of_object(all, "all"))
+    "the function 'all' is nothing that Numba compiles for a GPU: join the conditions by and."
+    """
+    kind = type(thing).__name__
+    way = OBJECTS.get((kind, name)) or OBJECTS.get(kind, "")
+    compiled = kind in COMPILED_OBJECTS or (kind, name) in COMPILED_OBJECTS
+    return refusal(f"the {CALLED.get(kind, kind)} {name!r}", way, compiled=compiled)
+
+
+_NUMBERS = "use numbers with names of their own, or pass an array as an argument"
+
+SYNTAX = {
+    ast.ListComp: refusal("a list comprehension", "fill a cuda.local.array in a loop"),
+    ast.GeneratorExp: refusal("a generator expression", "write a loop"),
+    ast.SetComp: refusal("a set comprehension", "use a tuple, or pass an array as an argument"),
+    ast.DictComp: refusal("a dict comprehension", _NUMBERS),
+    ast.Dict: refusal("a dict", _NUMBERS),
+    ast.Set: refusal("a set", "use a tuple, or pass an array as an argument"),
+    ast.List: refusal("a list", "use cuda.local.array, or names of their own"),
+    ast.JoinedStr: refusal("an f-string", "leave it out, or make it a plain text"),
+    ast.Lambda: refusal("a lambda"),
+    ast.Try: refusal("try", "test with if before what could fail"),
+    ast.With: refusal("with", "leave it out"),
+    ast.Raise: refusal("raise"),
+    ast.Yield: refusal("yield"),
+    ast.FunctionDef: refusal("a function inside a kernel"),
+    ast.ClassDef: refusal("a class"),
+    ast.Import: refusal("an import", "import at the top of the notebook"),
+    ast.ImportFrom: refusal("an import", "import at the top of the notebook"),
+    ast.Global: refusal("global"),
+    ast.Nonlocal: refusal("nonlocal", compiled=True),
+    ast.Delete: refusal("del", "leave it out"),
+    ast.Match: refusal("match", "write if, elif and else, or let each case name numbers alone"),
+    ast.Slice: refusal("a slice"),
+    ast.Starred: refusal("a starred expression", "write the names out"),
+    ast.NamedExpr: refusal(
+        "an assignment inside an expression",
+        "give the value to the name on a line of its own, before",
+        compiled=True,
+    ),
+    ast.Constant: refusal(
+        "a string",
+        "a kernel computes with numbers alone (a type is written numba.float64, and infinity math.inf)",
+        compiled=True,
+    ),
+    ast.In: refusal("`in`", "compare by == and or, or in a loop", compiled=True),
+    ast.NotIn: refusal("`not in`", "compare by != and and, or in a loop", compiled=True),
+    ast.Is: refusal("`is`", "compare numbers by ==", compiled=True),
+    ast.IsNot: refusal("`is not`", "compare numbers by !=", compiled=True),
+    ast.MatMult: refusal("`@`", "multiply and add in a loop"),
 }
+
+ATTRIBUTES = {  # {name: what to write instead}
+    "transpose": "write x.T",
+    "astype": "cast each element, as in numba.int64(x[i])",
+    "sort": "sort on the host, or compare and swap elements in loops",
+    "take": "write x[i]",
+    "flags": "leave it out",
+    "copy": "copy into another array in a loop",
+    "max": "compare in a loop, beginning with the first element",
+    "min": "compare in a loop, beginning with the first element",
+    "dot": "multiply and add in a loop",
+    "cumsum": "add in a loop",
+    "flatten": "index with one index for each dimension, or pass x.reshape(x.size) to the launch",
+    "append": "use cuda.local.array and a counter",
+    "ravel": "pass x.ravel() to the launch",
+}
+COMPILED_ATTRIBUTES = frozenset({"transpose", "start", "stop"})
+
 _NO_SCALARS = {  # NumPy functions that Numba compiles for a GPU only under another name, or only for arrays
     **{
         name: f"math.{name}(x)"
@@ -133,69 +183,75 @@ _NO_SCALARS = {  # NumPy functions that Numba compiles for a GPU only under anot
     **{"negative": "-x", "positive": "x", "square": "x * x", "reciprocal": "1.0 / x", "rint": "round(x)"},
     **{"cbrt": "cuda.cbrt(x)", "max": "max(x, y)", "min": "min(x, y)"},
 }
-INSTEAD |= {
-    f"numpy.{name}": f"write {way}, which Numba compiles for a GPU" for name, way in _NO_SCALARS.items()
+MEMBERS = {  # {module: {name: what to write instead}}
+    "numpy": {
+        **{name: f"write {way}, which Numba compiles for a GPU" for name, way in _NO_SCALARS.items()},
+        "dot": "multiply and add in a loop",
+        "linspace": "compute each number, as in `first + i * step`",
+        "round": "write round(x)",
+        "around": "write round(x)",
+        "shape": "write x.shape",
+        "size": "write x.size",
+        "searchsorted": "search in a loop",
+        "amin": "compare in a loop, beginning with the first element",
+        "amax": "compare in a loop, beginning with the first element",
+        "median": "sort a cuda.local.array in loops, and take the element in its middle",
+        "random": "use cuda.random: create_xoroshiro128p_states, and xoroshiro128p_uniform_float32 here",
+        "linalg": "multiply and add in a loop",
+        "interp": "search in a loop, then compute a + share * (b - a)",
+        "where": "write `a if condition else b`",
+        "clip": "write min(max(x, low), high)",
+    },
+    "math": {
+        "gcd": "write Euclid's loop: while b: a, b = b, a % b",
+        "frexp": "use math.log2 and math.floor",
+        "modf": "use math.trunc",
+    },
+    "operator": {
+        "getitem": "write x[i]",
+        "setitem": "write x[i] = y",
+        "is_": "write ==",
+        "is_not": "write !=",
+        "abs": "write abs(x)",
+        "truth": "write bool(x)",
+        "inv": "write ~x",
+    },
+    "cuda": {
+        "fp16": "write a + b and its like, which Numba computes in half precision if all numbers are numba.float16",
+        "bf16": "use numba.float32: only a GPU has this type",
+    },
 }
+COMPILED_MEMBERS = {"numpy": ("shape", "size", "searchsorted", "dtype"), "math": ("frexp", "modf")}
 
-
-_COMPILED = (  # beginnings of the names of constructs that Numba does compile
-    *(
-        "the attribute .transpose",
-        "numpy.shape",
-        "numpy.size",
-        "numpy.searchsorted",
-        "math.frexp",
-        "math.modf",
-    ),
-    *("the builtin_function_or_method 'sum'", "`is`", "`in`", "`not in`", "numpy.dtype", "the type 'type'"),
-    *(
-        "an assignment inside an expression",
-        "len of something",
-        "the attribute .start",
-        "the attribute .stop",
-    ),
-    *("cuda.", "nonlocal", "recursion", "the str", "a string", "round to a number"),
-    *("the builtin_function_or_method 'isinstance'", "the builtin_function_or_method 'breakpoint'"),
-    *("a copy of records", "a choice between", "a name that stands for", "an array or a function chosen"),
-    *(
-        "a slice whose step",
-        "a shape that differs",
-        "a view as elements",
-        "min of",
-        "max of",
-        "arrays of dtype",
-    ),
+OBJECTS = {  # {class, or (class, name): what to write instead}
+    "function_without_def": "write a function with def under @cuda.jit(device=True)",
+    "function_behind_too_many": "call fewer functions from within each other: a hundred at most",
+    ("type", "reversed"): "loop over range(n - 1, -1, -1)",
+    ("type", "map"): "loop and call the function yourself",
+    ("type", "filter"): "loop and use an if",
+    ("type", "str"): "leave the text out: a kernel works with numbers",
+    "type": "write helpers as functions under @cuda.jit(device=True), and give each constant a name of its own",
+    "EnumType": "use a number with a name of its own",
+    ("builtin_function_or_method", "sum"): "add in a loop, or write x.sum() for an array",
+    ("builtin_function_or_method", "any"): "join the conditions by or",
+    ("builtin_function_or_method", "all"): "join the conditions by and",
+    "Quitter": "to end a thread, write return",
+    "ZMQExitAutocall": "to end a thread, write return",
+    "module": "outside the kernel, assign the function or constant that you need to a name",
+    **dict.fromkeys(("str", "str_"), "compare numbers, not texts"),
+    "dict": _NUMBERS,
+    "list": "use a tuple, or pass an array as an argument",
+}
+COMPILED_OBJECTS = frozenset(
+    {
+        "str",
+        "str_",
+        ("type", "type"),
+        *(("builtin_function_or_method", name) for name in ("sum", "isinstance", "breakpoint")),
+    }
 )
-
-
-def refusal(what: str) -> Refusal:
-    """Return what is to be said of a construct that the interpreter refuses: whether a GPU runs it, and what to write.
-
-    Examples
-    --------
-    >>> str(refusal("try"))
-    'try is nothing that Numba compiles for a GPU: test with if before what could fail.'
-    >>> refusal("recursion").compiled
-    True
-    """
-    construct = what.replace("the builtin_function_or_method", "the function")
-    compiled = what.startswith(_COMPILED)
-    return Refusal(construct, way_out(what) or PLAIN * (not compiled), compiled)
-
-
-def way_out(what: str) -> str:
-    """Return what to write instead of a construct, as the rest of a sentence; an empty string if nothing is known.
-
-    Examples
-    --------
-    >>> way_out("match")
-    'write if, elif and else, or let each case name numbers alone'
-    """
-    if what in INSTEAD:
-        return INSTEAD[what]
-    found = [
-        name
-        for name in INSTEAD
-        if what.startswith(name) and not name.startswith(("numpy.", "math.", "operator."))
-    ]
-    return INSTEAD[max(found, key=len)] if found else ""
+CALLED = {  # {class: what sentences call it}
+    "builtin_function_or_method": "function",
+    "function_without_def": "function without def",
+    "function_behind_too_many": "function behind too many others",
+}

@@ -14,6 +14,7 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.given import constant_array
+from course_pkg.simt.front.instead import of_object
 from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import SCALARS, type_of
 from course_pkg.simt.run.constructs import unsupported
@@ -122,7 +123,7 @@ def entity(run, frame, node, thing):
             node.lineno,
             f"{name} is a function of the host: decorate what kernels call with @cuda.jit(device=True).",
         )
-    raise unsupported(frame, node, f"the {type(thing).__name__} {name!r}")
+    raise unsupported(frame, node, of_object(thing, name))
 
 
 def cuda_name(thing) -> str | None:

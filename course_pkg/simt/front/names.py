@@ -11,12 +11,13 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import vectors
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.given import index_value
+from course_pkg.simt.front.instead import of_attribute, of_member
 from course_pkg.simt.front.known import ARRAY_FUNCTIONS, BUILTINS, MODULES, TYPES, entity
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.cooperative import Grid
 from course_pkg.simt.run.expressions import evaluate, handles
 from course_pkg.simt.run.hindsight import follow
@@ -63,7 +64,7 @@ def _in_these_lanes(run, frame, node, variable, mask):
     """Return the value of a variable; lanes that have not assigned it get a value that is easily noticed."""
     value, known = variable.number or variable.value, variable.mask
     if isinstance(value, Torn):
-        raise unsupported(frame, node, f"in {node.id!r}, {value.reason}")
+        raise at_its_place(frame, node, value.reason, node.id)
     if variable.newest is not None and not run.dry and mask.within(variable.newest[1]):
         return variable.newest[0]
     if known is None or run.dry or mask.within(known):
@@ -132,7 +133,7 @@ def member(run, frame, node, owner, mask):
             raise SimtError.at(
                 frame.program.name, node.lineno, f"cuda has no {whole}: do you mean cuda.{near[0]}?"
             )
-        raise unsupported(frame, node, f"cuda.{whole}")
+        raise unsupported(frame, node, of_member("cuda", whole))
     if isinstance(owner, Module):
         return _module_member(run, frame, node, owner, name)
     if isinstance(owner, Array):
@@ -160,7 +161,7 @@ def member(run, frame, node, owner, mask):
             f"{ast.unparse(node.value)} is a number and has no .{name}: "
             "check the order of the arguments of the launch.",
         )
-    raise unsupported(frame, node, f"the attribute .{name}")
+    raise unsupported(frame, node, of_attribute(name))
 
 
 def _is_for_the_host(name: str) -> bool:
@@ -196,4 +197,4 @@ def _module_member(run, frame, node, owner, name):
             f"cuda.libdevice.{name} is an instruction of its own, which only a GPU has: use a function of "
             "math, or round and cast by yourself.",
         )
-    raise unsupported(frame, node, f"{owner.name}.{name}")
+    raise unsupported(frame, node, of_member(owner.name, name))

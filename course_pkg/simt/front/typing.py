@@ -73,7 +73,7 @@ def signature(function, *arguments):
         found = None
     if found is None:
         name = getattr(function, "__name__", str(function))
-        raise Unsupported(f"{name} of {' and '.join(map(str, arguments))} has no meaning in Numba")
+        raise Unsupported(f"{name} of {' and '.join(map(str, arguments))} has no meaning in Numba.")
     if len(found.args) != len(arguments):  # Numba types min and max as functions of one tuple
         return (found.return_type,) * len(arguments), found.return_type
     return tuple(found.args), found.return_type
@@ -86,7 +86,7 @@ def unify(first, second):
         return first
     together = _context().unify_pairs(first, second)
     if together is None:
-        raise Unsupported(f"one variable holds {first} here and {second} there, which Numba cannot unify")
+        raise Unsupported(f"one variable holds {first} here and {second} there, which Numba cannot unify.")
     return together
 
 
@@ -103,7 +103,7 @@ def type_of_extreme(name: str, first, second):
         If one of them is neither a real number nor a truth value, or if no type fits both.
     """
     if not all(isinstance(one, (types.Integer, types.Float, types.Boolean)) for one in (first, second)):
-        raise Unsupported(f"{name} of {first} and {second} has no meaning in Numba")
+        raise Unsupported(f"{name} of {first} and {second} has no meaning in Numba.")
     return unify(first, second)
 
 
@@ -119,7 +119,7 @@ def type_of(dtype):
     try:
         return from_dtype(np.dtype(dtype))
     except (NumbaError, NotImplementedError, TypeError):
-        raise Unsupported(f"arrays of dtype {dtype} are not known to the interpreter") from None
+        raise Unsupported(f"arrays of dtype {dtype} are not known to the interpreter.") from None
 
 
 def type_of_number(number):
@@ -133,7 +133,7 @@ def type_of_number(number):
             return INT64
         if number < 2**64:
             return types.uint64
-        raise Unsupported(f"{number} needs more than 64 bits")
+        raise Unsupported(f"{number} needs more than 64 bits.")
     return types.complex128 if isinstance(number, complex) else FLOAT64
 
 

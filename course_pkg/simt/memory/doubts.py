@@ -29,7 +29,7 @@ from course_pkg.simt.memory.order import SITES
 from course_pkg.simt.memory.unproven import Unproven
 
 WATCH = -(1 << 40)  # numbers below this belong to watched values, which may become doubts
-MOST_WATCHED = 16
+MOST_WATCHED = 64  # at a time, and for one value: the newest
 
 
 @dataclass(eq=False)
@@ -218,7 +218,7 @@ class Doubts:
                 self.unproven.keep(event, region, unit, thread, None)
 
     def prove(self, event: int, threads) -> None:
-        """End the doubt of threads whose swap has won, also about what they have stored already."""
+        """End the doubts about threads whose swap has succeeded, and about what they have stored since."""
         self.dispel(event, threads)
         for thread in threads.tolist():
             self.unproven.prove(event, thread)

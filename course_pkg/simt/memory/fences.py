@@ -60,13 +60,13 @@ class Fences:
         Number of fences that each thread has passed.
     device, block : Level
         A fence for the device is also a fence for the block.
-    met : ndarray of int64, shape (blocks, threads_per_block)
-        The value of ``device.ready`` at the block's last barrier.
+    met, met_in_warp : ndarray of int64, shape (blocks, threads_per_block)
+        The value of ``device.ready`` at the block's last barrier, and at the last barrier of the whole warp.
     """
 
     def __init__(self, wave):
         shape = wave.blocks, wave.threads_per_block
-        self.count, self.met = np.zeros((2, *shape), np.int64)
+        self.count, self.met, self.met_in_warp = np.zeros((3, *shape), np.int64)
         self.device, self.block = Level(shape), Level(shape)
 
     def fence(self, lanes, stamps, for_device: bool, seen=None) -> None:
@@ -79,6 +79,10 @@ class Fences:
         """Let blocks pass a barrier."""
         self.met[blocks] = self.device.ready[blocks]
 
+    def warp_barrier(self, lanes) -> None:
+        """Let whole warps pass a barrier; ``lanes`` is an array of bool, shape (blocks, threads_per_block)."""
+        self.met_in_warp[lanes] = self.device.ready[lanes]
+
     def clock(self, thread: int, row: int, lane: int, order: Order) -> dict:
         """Return the clock that an atomic of a thread publishes."""
         clock = self.block.clock(OWN, thread, row, lane, order) | self.device.clock(
@@ -89,4 +93,7 @@ class Fences:
             clock["block", block] = int(self.device.stamp[row, lane]) >> BLOCK_SHIFT
         if self.met[row].any():
             clock["met", block] = self.met[row].copy()
+        warp = slice(lane // LANES * LANES, (lane // LANES + 1) * LANES)
+        if self.met_in_warp[row, warp].any():
+            clock["met in warp", order.warp_of(thread)] = self.met_in_warp[row, warp].copy()
         return clock

@@ -239,10 +239,12 @@ class Handovers:
         block, fences = thread // per_block, stamp & FIELD_OF_ONES
         for clock in clocks:
             met = clock.get(("met", block))
+            met_in_warp = clock.get(("met in warp", self.order.warp_of(thread)))
             if (
                 self._in_clock(clock, "", thread, stamp)
                 or clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT
                 or (met is not None and met[thread % per_block] > fences)
+                or (met_in_warp is not None and met_in_warp[thread % per_block % LANES] > fences)
                 or (block == me // per_block and self._in_clock(clock, OWN, thread, stamp))
             ):
                 return True

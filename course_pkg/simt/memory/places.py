@@ -25,9 +25,14 @@ class Thread:
     thread: tuple[int, int, int]
     dimensions: tuple[int, int] = field(default=(1, 1), compare=False)
 
-    def __str__(self):
+    @property
+    def lines(self) -> tuple[str, str]:
+        """The words of the message in two lines, for a narrow column."""
         of_grid, of_block = self.dimensions
-        return f"thread {_short(self.thread, of_block)} of block {_short(self.block, of_grid)}"
+        return f"thread {_short(self.thread, of_block)}", f"of block {_short(self.block, of_grid)}"
+
+    def __str__(self):
+        return " ".join(self.lines)
 
 
 def place(number: int, extent) -> tuple[int, int, int]:

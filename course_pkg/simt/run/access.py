@@ -7,6 +7,7 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.instead import of_attribute, of_node
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
@@ -62,7 +63,7 @@ def _named(run, frame, node, owner: Array) -> Array:
     if isinstance(node, ast.Attribute) and name in ("real", "imag"):
         return part_of_complex(run, frame, node, owner, name)
     raise unsupported(
-        frame, node, "a string" if isinstance(node, ast.Subscript) else f"the attribute .{name}"
+        frame, node, of_node(node.slice) if isinstance(node, ast.Subscript) else of_attribute(name)
     )
 
 
@@ -238,7 +239,7 @@ def _copy_record(run, frame, node, place: Place, source: Array, mask: Mask) -> N
     for name in into.dtype.names:
         old, new = (field(run, frame, node, one, name) for one in (source, into))
         if old.ndim:
-            raise unsupported(frame, node, "a copy of records that contain arrays")
+            raise unsupported(frame, node, "a copy of records that contain arrays", compiled=True)
         number = loaded(run, frame, node, old, mask)
         store_place(run, frame, locate(run, frame, node, new, (), mask), number, mask)
 

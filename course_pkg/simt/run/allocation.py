@@ -119,7 +119,14 @@ def _allocate(run, where, space, dtype, size, site):
         )
     region = Region(number, "block", units, unit_of(dtype))
     region.initialised = np.zeros(run.wave.blocks * units, bool)
-    return new_storage(run.wave.blocks, size, dtype), region
+    return _shared(run, site, size, dtype), region
+
+
+def _shared(run, site, size, dtype):
+    """Return new memory for all blocks; both halves of the warps (:mod:`.halves`) get the same."""
+    if run.half is None:
+        return new_storage(run.wave.blocks, size, dtype)
+    return run.half.storage(site, lambda: new_storage(run.wave.blocks, size, dtype))
 
 
 def _dynamic(run, dtype):
@@ -128,7 +135,7 @@ def _dynamic(run, dtype):
     if "dynamic" not in run.allocations:
         region = Region(run.launch.number("dynamic"), "block", nbytes, 1)
         region.initialised = np.zeros(run.wave.blocks * nbytes, bool)
-        run.allocations["dynamic"] = new_storage(run.wave.blocks, nbytes, np.dtype(np.uint8)), region
+        run.allocations["dynamic"] = _shared(run, "dynamic", nbytes, np.dtype(np.uint8)), region
     memory, region = run.allocations["dynamic"]
     if nbytes % dtype.itemsize:
         raise SimtError(

@@ -60,7 +60,9 @@ def atomic(run, frame, node, name, arguments, mask):
     looks, swaps = node not in unused_calls(frame.program.tree), name in SWAPS[1:]
     place = locate(run, frame, node, array, index, mask, doubtful=looks and swaps)
     if not all(isinstance(v, Value) for v in values):
-        raise unsupported(frame, node, f"cuda.atomic.{name} with something else than a number")
+        raise unsupported(
+            frame, node, f"cuda.atomic.{name} with something else than a number", way="pass one number"
+        )
     if any(isinstance(v.type, types.Complex) for v in values):
         raise SimtError.at(
             frame.program.name,
@@ -73,6 +75,7 @@ def atomic(run, frame, node, name, arguments, mask):
         require_no_doubt(run, v, place.inside, place if swaps else None, allowed=integers)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
+        run.fetches |= looks or name in SWAPS
         note_store(run, array)
         return run.blank(array.type)
     run.ledger.flush()

@@ -9,12 +9,13 @@ from numba.core import types
 from course_pkg.simt.counting.expanded import INSIDE, SIGNED
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
+from course_pkg.simt.front.instead import of_object
 from course_pkg.simt.front.known import ARRAY_FUNCTIONS
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, signature, type_of_extreme
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import draws
-from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary
 from course_pkg.simt.run.functions import LocalFunction, arguments_of, call_function
 from course_pkg.simt.run.hindsight import follow
@@ -45,7 +46,9 @@ def call(run, frame, node: ast.Call, mask):
     if hasattr(function, "py_func") or isinstance(function, LocalFunction):
         return call_function(run, frame, node, function, arguments, named, mask)
     if named:
-        raise unsupported(frame, node, "a call with named arguments")
+        raise unsupported(
+            frame, node, "a call with named arguments", way="leave the names of the arguments out"
+        )
     if isinstance(function, Method):
         return method(run, frame, node, function, arguments, mask)
     if isinstance(function, TypeName):
@@ -56,7 +59,7 @@ def call(run, frame, node: ast.Call, mask):
         except Unsupported as error:
             if error.line is not None:
                 raise
-            raise unsupported(frame, node, str(error)) from None
+            raise at_its_place(frame, node, error) from None
     raise unsupported(frame, node, f"a call of {ast.unparse(node.func)}")
 
 
@@ -135,17 +138,19 @@ def _builtin(run, frame, node, function, arguments, mask):
             return thing.shape[0]
         if isinstance(thing, tuple):
             return run.constant(len(thing))
-        raise unsupported(frame, node, "len of something that is no array or tuple")
+        raise unsupported(frame, node, "len of something that is no array or tuple", compiled=True)
     if len(arguments) == 1 and isinstance(arguments[0], tuple) and name in ("min", "max"):
         arguments = list(arguments[0])
     if not all(isinstance(a, Value) for a in arguments):
-        raise unsupported(frame, node, f"{name} of something else than numbers")
+        raise unsupported(
+            frame, node, f"{name} of something else than numbers", compiled=name in ("min", "max")
+        )
     if known is not None and (given := _arity(known)) and given != len(arguments):
         raise SimtError.at(
             frame.program.name, node.lineno, f"{name} takes {given} number(s) and gets {len(arguments)}."
         )
     if name in ("min", "max") and len(arguments) < 2:
-        raise unsupported(frame, node, f"{name} of one number")
+        raise unsupported(frame, node, f"{name} of one number", compiled=True)
     if name in ("min", "max"):
         if len({isinstance(a.type, types.Boolean) for a in arguments}) > 1:
             raise SimtError.at(
@@ -205,7 +210,7 @@ def _sum(run, frame, node, arguments, mask):
     total = arguments[1] if len(arguments) == 2 else run.constant(0)
     parts = written_out(run, arguments[0])
     if parts is None:
-        raise unsupported(frame, node, "the builtin_function_or_method 'sum'")
+        raise unsupported(frame, node, of_object(sum, "sum"))
     for part in parts:
         total = binary(run, frame, node, ast.Add(), total, part, mask)
     return total
@@ -245,7 +250,9 @@ def _abs_or_round(run, frame, node, name, arguments, mask):
     else:
         a, digits = value, arguments[1]
         if not digits.constant:
-            raise unsupported(frame, node, "round to a number of digits that is not written out")
+            raise unsupported(
+                frame, node, "round to a number of digits that is not written out", compiled=True
+            )
         _, kind = signature(round, value.type, digits.type)
         compute, what = partial(np.round, decimals=digits.number), ("round", digits.number)
 

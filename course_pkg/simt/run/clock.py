@@ -22,8 +22,8 @@ class Clock:
     alike : bool
         Whether all blocks have always passed the same barriers, each with whole warps, and no thread has passed a
         fence.
-    barriers : int
-        Number of barriers of blocks, or of the grid, that some block has passed.
+    passed : list
+        For each barrier of blocks, or of the grid, an array of the blocks that have passed it; True if all have.
     """
 
     def __init__(self, wave, races):
@@ -34,9 +34,14 @@ class Clock:
         self._of_lanes: WarpOrder | None = None
         self.fences: Fences | None = None
         self.alike = True
-        self.barriers = 0
+        self.passed: list = []
         if races is not None:
             races.order.of_lanes = None
+
+    @property
+    def barriers(self) -> int:
+        """Number of barriers of blocks, or of the grid, that some block has passed."""
+        return len(self.passed)
 
     def stamps(self) -> np.ndarray:
         """Return the present time of each thread, as a stamp of :mod:`course_pkg.simt.memory.order`.
@@ -58,8 +63,9 @@ class Clock:
     def pass_barrier(self, blocks: np.ndarray) -> None:
         """Note that blocks have passed a barrier; ``blocks`` holds one bool per block."""
         self._blocks[blocks] += 1
-        self.barriers += 1
-        self.alike &= bool(blocks.all())
+        every = bool(blocks.all())
+        self.passed.append(True if every else blocks)
+        self.alike &= every
         self._stamps = None
         if self.fences is not None:
             self.fences.barrier(blocks)
@@ -73,20 +79,23 @@ class Clock:
         together : ndarray of bool, shape (warps, 32, 32), or None
             For each lane, the lanes that it waits for, including itself; None if every lane waits for its whole warp.
         warps : ndarray of bool, shape (warps,)
-            The warps of which any lane passes the barrier.
+            Which warps have a lane that passes the barrier.
         """
         if self._races is None:
             return
-        self._stamps = None
-        if together is None and self._of_lanes is None:
+        self._stamps, whole = None, together is None
+        if whole and self._of_lanes is None:
             self._warps.reshape(-1)[warps] += 1
             self.alike &= bool((self._warps == self._warps[0]).all())
         else:
             self.alike = False
-            if together is None:
+            if whole:
                 together = np.broadcast_to(warps[:, None, None], (len(warps), 32, 32))
             self._part_lanes().pass_barrier(together)
         if self.fences is not None:
+            if whole:
+                lanes = np.repeat(warps.reshape(self._warps.shape), 32, axis=1)
+                self.fences.warp_barrier(lanes[:, : self._wave.threads_per_block])
             self._spread(together, warps)
 
     def _part_lanes(self) -> WarpOrder:

@@ -8,8 +8,9 @@ import numpy as np
 from course_pkg.simt.counting.junctions import begin_blocks
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
+from course_pkg.simt.front.instead import of_node
 from course_pkg.simt.front.typing import BOOL, unify
-from course_pkg.simt.run.constructs import construct, unsupported
+from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import (
     CONDITIONS,
     binary,
@@ -70,13 +71,13 @@ def _identity(run, frame, node, op, left, right, mask):
         return binary(
             run, frame, node, ast.Eq() if isinstance(op, ast.Is) else ast.NotEq(), left, right, mask
         )
-    raise unsupported(frame, node, construct(op))
+    raise unsupported(frame, node, of_node(op))
 
 
 def _among(run, frame, node, op, left, right, mask):
     """Evaluate ``in`` or ``not in``: return whether a number equals an item of a tuple, or whether it equals none."""
     if not isinstance(right, tuple) or not isinstance(left, Value):
-        raise unsupported(frame, node, construct(op))
+        raise unsupported(frame, node, of_node(op))
     if len({getattr(part, "type", None) for part in right}) > 1:
         raise SimtError.at(
             frame.program.name,

@@ -1,54 +1,35 @@
-"""How messages name a Python construct, and the error for a construct that the interpreter does not support."""
+"""The error for a construct that the interpreter does not support."""
 
-import ast
+from dataclasses import replace
 
 from course_pkg.simt.errors import Unsupported
-from course_pkg.simt.front.instead import refusal
+from course_pkg.simt.front.instead import Refusal, of_node, refusal
 
 
-def unsupported(frame, node, what: str = "") -> Unsupported:
-    """Return the error for a construct that the interpreter does not support."""
-    what = what or construct(node)
+def unsupported(frame, node, what: Refusal | str | None = None, way="", *, compiled=False) -> Unsupported:
+    """Return the error for a construct that the interpreter does not support.
+
+    Parameters
+    ----------
+    what : Refusal or str, optional
+        The construct; as a text, it is what the sentence calls it. Without it, the construct is the node.
+    way : str
+        If ``what`` is a text: what to write instead.
+    compiled : bool
+        If ``what`` is a text: whether Numba compiles the construct for a GPU.
+    """
+    if what is None:
+        what = of_node(node)
+    found = what if isinstance(what, Refusal) else refusal(what, way, compiled=compiled)
     line = getattr(node, "lineno", frame.program.tree.lineno)
-    found = refusal(what)
     error = Unsupported.at(frame.program.name, line, str(found))
     error.refusal = found
     return error
 
 
-def construct(node) -> str:
-    return _WORDS.get(type(node), f"a Python {type(node).__name__}")
-
-
-_WORDS = {
-    ast.ListComp: "a list comprehension",
-    ast.GeneratorExp: "a generator expression",
-    ast.SetComp: "a set comprehension",
-    ast.DictComp: "a dict comprehension",
-    ast.Dict: "a dict",
-    ast.Set: "a set",
-    ast.List: "a list",
-    ast.JoinedStr: "an f-string",
-    ast.Lambda: "a lambda",
-    ast.Try: "try",
-    ast.With: "with",
-    ast.Raise: "raise",
-    ast.Yield: "yield",
-    ast.FunctionDef: "a function inside a kernel",
-    ast.ClassDef: "a class",
-    ast.Import: "an import",
-    ast.ImportFrom: "an import",
-    ast.Global: "global",
-    ast.Nonlocal: "nonlocal",
-    ast.Delete: "del",
-    ast.Match: "match",
-    ast.Slice: "a slice",
-    ast.Starred: "a starred expression",
-    ast.NamedExpr: "an assignment inside an expression",
-    ast.Constant: "a string",
-    ast.In: "`in`",
-    ast.NotIn: "`not in`",
-    ast.Is: "`is`",
-    ast.IsNot: "`is not`",
-    ast.MatMult: "`@`",
-}
+def at_its_place(frame, node, error: Unsupported, of: str = "") -> Unsupported:
+    """Return an error that has no place yet as one about a node; ``of`` names the variable that it is about."""
+    begins = f"in {of!r}, " if of else ""
+    if error.refusal is None:
+        return Unsupported.at(frame.program.name, node.lineno, f"{begins}{error.said}")
+    return unsupported(frame, node, replace(error.refusal, construct=begins + error.refusal.construct))

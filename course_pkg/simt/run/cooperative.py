@@ -8,6 +8,7 @@ from course_pkg.core.limits import MOST_THREADS
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.host import Device
 from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.halves import met_at_barrier
 
 THREADS_PER_MULTIPROCESSOR = 2 * MOST_THREADS
 
@@ -49,7 +50,8 @@ def sync_grid(run, frame, node, mask) -> None:
     """
     if run.dry:
         return
-    if mask.threads != run.wave.threads:
+    everyone = run.wave.everyone if run.half is None else run.half.own(run.wave.everyone)
+    if mask.threads != everyone.threads:
         raise SimtError.at(
             frame.program.name,
             node.lineno,
@@ -57,6 +59,8 @@ def sync_grid(run, frame, node, mask) -> None:
             "the barrier of the whole grid, and a GPU would hang: move it out of the branch, and let no thread "
             "leave before.",
         )
+    each = np.count_nonzero(run.wave.spread(mask.full), axis=1)
+    met_at_barrier(run, each, each, ())
     run.clock.pass_barrier(np.ones(run.wave.blocks, bool))
     run.ledger.barrier(run.wave.blocks, mask)
     run.ledger.flush()

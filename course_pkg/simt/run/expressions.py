@@ -8,9 +8,10 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.front.instead import of_node
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
-from course_pkg.simt.run.constructs import construct, unsupported
+from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.keys import key_of
 from course_pkg.simt.run.needed import no_numbers, require_numbers
@@ -112,11 +113,11 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     if kind is ast.Pow and right.constant and isinstance(right.type, types.Integer):
         return _power(run, frame, node, left, right, mask)
     if kind not in OPERATORS:
-        raise unsupported(frame, node, construct(op))
+        raise unsupported(frame, node, of_node(op))
     try:
         wanted, what, dtype = _typed(kind, left.type, right.type)
     except Unsupported as error:
-        raise Unsupported.at(frame.program.name, node.lineno, f"{error}.") from None
+        raise at_its_place(frame, node, error) from None
     ufunc = OPERATORS[kind][1]
     a, b = cast(run, left, wanted[0]), cast(run, right, wanted[1])
     data = _compute(kind, ufunc, a.data, b.data, dtype)
@@ -141,7 +142,7 @@ def _signature(frame, node, function, *arguments):
     try:
         return signature(function, *arguments)
     except Unsupported as error:
-        raise Unsupported.at(frame.program.name, node.lineno, f"{error}.") from None
+        raise at_its_place(frame, node, error) from None
 
 
 def _compute(kind, ufunc, a, b, dtype):

@@ -58,7 +58,7 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
     if not node.keywords:
         return arguments, {}
     if any(k.arg is None for k in node.keywords):
-        raise unsupported(frame, node, "a call with **arguments")
+        raise unsupported(frame, node, "a call with **arguments", way="write the arguments out")
     return arguments, {k.arg: value_of(k.value) for k in node.keywords}
 
 
@@ -87,7 +87,7 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     if signature is not None:
         given = dict(zip(given, _as_declared(run, signature.arguments, given.values()), strict=True))
     if program in run.calling:
-        raise unsupported(frame, node, f"recursion, in which {program.name} calls itself,")
+        raise unsupported(frame, node, f"recursion, in which {program.name} calls itself,", compiled=True)
     variables = {name: Variable(value, None) for name, value in given.items()}
     inner = Frame(program, mask, variables, outer=function.frame if inside else None)
     run.calling.append(program)
@@ -178,7 +178,9 @@ def _as_declared(run, wanted, given) -> list:
 def _function_inside(run, frame, node, mask):
     """Define a function inside a function. Numba inlines its statements at each call."""
     if node.decorator_list:
-        raise unsupported(frame, node, "a decorated function inside a kernel")
+        raise unsupported(
+            frame, node, "a decorated function inside a kernel", way="write it beside the kernel"
+        )
     assign_name(run, frame, node.name, _local(run, frame, node, node), mask)
     return mask
 

@@ -17,14 +17,14 @@ from functools import reduce
 import numpy as np
 
 from course_pkg.simt.front.typing import BOOL
-from course_pkg.simt.memory.doubts import WATCH
+from course_pkg.simt.memory.doubts import MOST_WATCHED, WATCH
 from course_pkg.simt.memory.handover import ANYBODY, WORLDS
 from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")
 TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing were done earlier
 _NO_THREAD = np.full((1,) * 6, -2)  # marks that no thread is involved; differs from ANYBODY
-MOST = 16  # maximum number of hand-overs, and of watched reads, that are followed for one value: the newest
+MOST = 16  # maximum number of hand-overs that are followed for one value: the newest
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +127,11 @@ def follow_vote(value: Value, compute, operand: Value) -> Value:
 
 
 def _newest(events) -> list:
-    """Return the events to follow further: the newest ``MOST``, the newest ``MOST`` watched ones, and all doubts."""
+    """Return the events to follow further: the newest hand-overs, the newest watched reads, and all doubts."""
     events = sorted(events)
     watched = [e for e in events if e < WATCH]
     doubts = [e for e in events if WATCH <= e < 0]
-    return watched[:MOST] + doubts + events[len(watched) + len(doubts) :][-MOST:]
+    return watched[:MOST_WATCHED] + doubts + events[len(watched) + len(doubts) :][-MOST:]
 
 
 def _common(by, other):

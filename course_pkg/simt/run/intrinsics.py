@@ -13,6 +13,7 @@ from course_pkg.simt.run.allocation import array, array_like
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
+from course_pkg.simt.run.halves import met_at_barrier
 from course_pkg.simt.run.tuples import vector
 
 WITHOUT_ARGUMENTS = (
@@ -60,13 +61,21 @@ def _one_axis(run, name, axis):
 def _syncthreads(run, frame, node, name, arguments, named, mask):
     where = SourceLine(frame.program.name, node.lineno)
     wave = run.wave
-    here = np.count_nonzero(wave.spread(mask.full), axis=1)
+    here = living = np.count_nonzero(wave.spread(mask.full), axis=1)
     alive = wave.everyone.minus(run.exited) if run.exited else wave.everyone
+    if run.half is not None:
+        alive = run.half.own(alive)
     if mask is not alive and mask.threads != alive.threads:
         living = np.count_nonzero(wave.spread(alive.full), axis=1)
         torn = (here > 0) & (here < living)
         if torn.any():
             run.log.divergent(run, where, mask, alive, torn)
+
+    def count(data):
+        return np.count_nonzero(wave.spread(data != 0) & wave.spread(mask.full), axis=1)
+
+    yes = count(arguments[0].data) if arguments else here
+    others = met_at_barrier(run, here, living, (yes, here)) or (0, 0)
     run.clock.pass_barrier(here > 0)
     run.ledger.barrier(int((here > 0).sum()), mask)
     run.ledger.flush()
@@ -75,9 +84,8 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         return None
 
     def counted(data):
-        predicate = wave.spread(data != 0) & wave.spread(mask.full)
-        count = np.count_nonzero(predicate, axis=1)
-        found = {"count": count, "and": count == here, "or": count > 0}[name.rpartition("_")[2]]
+        every, total = count(data) + others[0], here + others[1]
+        found = {"count": every, "and": every == total, "or": every > 0}[name.rpartition("_")[2]]
         return found.astype(np.int32).reshape(*wave.count, 1, 1, 1)
 
     value = run.fresh(counted(arguments[0].data), types.int32, arguments, mask)

@@ -66,7 +66,12 @@ def sequence_of(run, frame, node, mask):
             f"{ast.unparse(node)} is a single element, and no loop can run over it.",
         )
     if not isinstance(sequence, SEQUENCES):
-        raise unsupported(frame, node, "a loop over something else than a range, an array or a tuple")
+        raise unsupported(
+            frame,
+            node,
+            "a loop over something else than a range, an array or a tuple",
+            way="loop over range(n), an array or a tuple",
+        )
     return sequence
 
 

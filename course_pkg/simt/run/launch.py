@@ -1,6 +1,7 @@
 """Run a launch: check its arguments, and run the kernel for one wave of blocks after another."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from course_pkg.core.limits import ARGUMENT_BYTES
 from course_pkg.simt.counting.sites import Counters, Uncounted
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import names  # noqa: F401  (importing this and others below registers their functions)
+from course_pkg.simt.front.chance import data_decide
 from course_pkg.simt.front.signatures import arguments_as_declared
 from course_pkg.simt.front.source import Program, kept_program
 from course_pkg.simt.front.typing import type_of, type_of_number
@@ -42,7 +44,6 @@ class State:
     types: dict | None = None
     steps: int | None = None
     printer: Printer | None = None
-    order: Order | None = None
     patience: int = field(default_factory=lambda: PATIENCE)
     programs: dict = field(default_factory=dict)
     entities: dict = field(default_factory=dict)  # {id of an object: (object, counterpart)}
@@ -103,21 +104,21 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
     grid, block = launch.grid[::-1], launch.block[::-1]
     memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
-        types, stored, in_parts = _sketch(launch, program, arguments, memory)
+        types, stored, in_parts, *chance = _sketch(launch, program, arguments, memory)
+        order.meetings.fetches, order.meetings.by_data = chance
         races = Races(int(np.prod(block)), in_parts) if check else None
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
         printer = Printer() if launch.kernel.prints and order.parity is None else None
-        state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer, order)
+        state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer)
         state.programs[id(launch.kernel)] = program
         if check and counters is None:
             state.counters = Uncounted()  # the ledger must note which values are used
         state.regions = tuple({id(region): region for region in memory.regions.values()}.values())
         try:
             for wave in waves(grid, block, 1 if order.by_block else WAVE_THREADS):
-                run = Run(wave, state)
-                _run(run, program, arguments, memory)
+                order.run(wave, partial(_run, state, program, arguments, memory, wave))
                 if counters is not None:
                     counters.end_of_wave(wave.blocks)
         finally:
@@ -130,22 +131,26 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
     return state
 
 
-def _run(run, program, arguments, memory) -> None:
-    """Run the kernel for one wave of blocks."""
-    frame = Frame(program, run.wave.everyone, is_kernel=True)
+def _run(state, program, arguments, memory, wave, half, lanes) -> Run:
+    """Run the kernel for some lanes of a wave of blocks, which may be a half of the warps."""
+    run = Run(wave, state, half)
+    if lanes is not wave.everyone:
+        run.exited = wave.everyone.minus(lanes)
+    frame = Frame(program, lanes, is_kernel=True)
     run.scopes.append(frame.scope)
     for name, argument in zip(program.parameters, arguments, strict=False):
         frame.variables[name] = Variable(bind_argument(run, name, argument, memory), None)
     for name in program.parameters[len(arguments) :]:
-        frame.variables[name] = Variable(default_of(run, program, name, run.wave.everyone), None)
-    execute(run, frame, program.tree.body, run.wave.everyone)
+        frame.variables[name] = Variable(default_of(run, program, name, lanes), None)
+    execute(run, frame, program.tree.body, lanes)
     run.ledger.finish()
     if run.races is not None:
         for found in (*run.races.doubts.lost(), *run.races.doubts.unproven.races()):
             run.log.fetched(run, *found)
+    return run
 
 
-def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:
+def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, bool]:
     """Return the result of a sketch of the kernel, which runs once for each combination of argument types.
 
     Returns
@@ -156,6 +161,10 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:
         Names of the arrays that the kernel may write to.
     in_parts : bool
         Whether anything other than barriers of whole blocks or whole warps may put the threads in order.
+    fetches : bool
+        Whether the kernel uses what atomics find, or exchanges numbers.
+    by_data : bool
+        Whether elements of arrays decide which barriers threads come to.
     """
     kinds = tuple(_kind(a) for a in arguments)
     known = launch.kernel.sketches
@@ -163,9 +172,10 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool]:
         one = (1, 1, 1)
         state = State(program.name, None, None, HazardLog(None, fatal_only=True), launch.dynamic_shared)
         state.programs[id(launch.kernel)] = program
-        run = Run(next(waves(one, one, 1)), state)
-        _run(run, program, arguments, memory)
-        known[kinds] = run.types, run.stored, run.in_parts
+        wave = next(waves(one, one, 1))
+        run = _run(state, program, arguments, memory, wave, None, wave.everyone)
+        by_data = data_decide(state.programs.values())
+        known[kinds] = run.types, run.stored, run.in_parts, run.fetches, by_data
         if not launch.kernel.prints and run.vain:
             for one in state.programs.values():
                 without(one.tree, run.vain)

@@ -140,7 +140,7 @@ def _shape(run, frame, node, array, arguments) -> Array:
     if run.dry:
         return replace(_reshaped(run, array, shape), strides=(0,) * len(shape))
     if not all(n.uniform for n in shape):
-        raise unsupported(frame, node, "a shape that differs between threads")
+        raise unsupported(frame, node, "a shape that differs between threads", compiled=True)
     size = int(np.prod([v.number for v in array.shape]))
     known = int(np.prod([n.number for n in shape if n.number >= 0]))
     if sum(n.number < 0 for n in shape) == 1 and known:
@@ -158,6 +158,6 @@ def _viewed(run, frame, node, array, arguments) -> Array:
     (kind,) = arguments if len(arguments) == 1 else (None,)
     dtype = np.dtype(str(kind.type)) if isinstance(kind, TypeName) else None
     if dtype is None or dtype.itemsize != array.dtype.itemsize:
-        raise unsupported(frame, node, "a view as elements of another size")
+        raise unsupported(frame, node, "a view as elements of another size", compiled=True)
     key = run.numbering.of(("seen as", dtype.name), array.key)
     return replace(array, dtype=dtype, type=type_of(dtype), flat=array.flat.view(dtype), key=key)

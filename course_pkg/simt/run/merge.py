@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import dtype_of, unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.hindsight import follow_either
@@ -49,8 +50,12 @@ def merge(run, mask, new, old, seen=True):
             return view
     if new is None or old is None:
         return new if old is None else old
-    raise Unsupported(
-        "a name that stands for one array or function in some threads and for another one in others"
+    raise Unsupported.of(
+        refusal(
+            "a name that stands for one array or function in some threads and for another one in others",
+            "write if and else around the two uses",
+            compiled=True,
+        )
     )
 
 

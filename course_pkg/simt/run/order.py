@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import product
 
 from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.run.halves import in_halves
+from course_pkg.simt.run.meetings import Meetings
 
 _ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
+_SEEN: ContextVar[list | None] = ContextVar("seen", default=None)
 
 
 class NoOrder(SimtError):
@@ -30,53 +32,52 @@ class NoOrder(SimtError):
 
 @dataclass(eq=False)
 class Order:
-    """The order of a launch, or a record of where its barriers are.
+    """The order of a launch, or a record of its barriers.
 
     Attributes
     ----------
     parity : int or None
         0 if warps with even numbers are first, 1 if those with odd numbers are. None if all warps run in lock step;
-        then ``meeting`` is recorded.
-    meeting : set of tuple
-        ``(statement, barriers)``: the statements in which threads came to a barrier, and how many barriers they had
-        passed before.
-    takes_turns : bool
-        Whether warps that wait for the others let them go on, and try again after each of their statements.
+        then ``meetings`` are recorded.
+    meetings : Meetings
+        The barriers that blocks have passed in lock step.
     by_block : bool
-        Whether the blocks run one after another, so that none holds a lock for which another one waits.
-    in_step : int
-        The number of barriers up to which all warps run in lock step.
-    exact : bool
-        Whether threads meet where they met in lock step, after as many barriers. If not, they meet at each of these
-        statements, as often as they come to it.
+        Whether the blocks run one after another.
+    behind : float or None
+        From 0 to less than 1: which of a group's barriers comes before this. Up to that barrier, all warps run in lock
+        step. None if nothing does.
+    arrays : list of ndarray
+        All arrays that the launch may write.
     """
 
     parity: int | None = None
-    meeting: set = field(default_factory=set)
-    takes_turns: bool = False
+    meetings: Meetings = field(default_factory=Meetings)
     by_block: bool = False
-    in_step: int = 0
-    exact: bool = True
+    behind: float | None = None
+    arrays: list = field(default_factory=list)
 
-    def __post_init__(self):
-        self._statements = set() if self.exact else {node for node, _ in self.meeting}
+    def run(self, wave, start: Callable) -> None:
+        """Run the blocks of a wave, in groups that come to the same barriers.
 
-    def holds(self, barriers: int) -> bool:
-        """Return whether warps run one after another once some block has passed so many barriers."""
-        return self.parity is not None and barriers >= self.in_step
+        Parameters
+        ----------
+        wave : Wave
+        start : callable
+            Runs the kernel for a half of the warps (or None) and its lanes; it returns the :class:`Run`.
+        """
+        if self.parity is None:
+            self.meetings.end_of_wave(wave, start(None, wave.everyone).clock.passed)
+            return
+        for barriers, blocks in self.meetings.groups(wave):
+            in_step = 0 if self.behind is None or not barriers else 1 + int(self.behind * barriers)
+            lanes = wave.everyone.narrow(blocks.reshape(*wave.count, 1, 1, 1))
+            in_halves(lanes, self.parity, in_step, self.arrays, start)
 
     def times(self, blocks: int) -> int:
         """Return how many statements a launch may run in this order for each statement of its budget."""
-        once = 1 if self.parity is None else 8 if self.takes_turns else 2
-        return once * blocks if self.by_block else once
-
-    def behind(self, body: list, at: int, barriers: int) -> int:
-        """Return the end of the statements from ``at`` on in which threads come to no barrier."""
-        while (
-            at < len(body) and (body[at], barriers) not in self.meeting and body[at] not in self._statements
-        ):
-            at += 1
-        return at
+        if self.parity is None:
+            return 1
+        return 8 * (blocks if self.by_block else self.meetings.most_groups())
 
 
 @contextmanager
@@ -113,6 +114,27 @@ def warps_first(parity: int, behind: float | None = None) -> Iterator[None]:
         _ASKED.reset(before)
 
 
+@contextmanager
+def observed() -> Iterator[list[Meetings]]:
+    """Return a list, to which each launch in lock step in a ``with`` block adds where its threads met.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from course_pkg import simt
+    >>> from course_pkg.vector.gpu_numba import sum_kernel
+    >>> with simt.observed() as launches:
+    ...     sum_kernel[1, 256](np.ones(256), np.empty(1))
+    >>> launches[0].barriers, launches[0].by_data
+    (9, False)
+    """
+    before = _SEEN.set([])
+    try:
+        yield _SEEN.get()
+    finally:
+        _SEEN.reset(before)
+
+
 def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     """Run a launch in the present order; return what ``run_once`` returns.
 
@@ -135,7 +157,9 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     launch = (grid, *(a.shape for a in arrays))
 
     def in_lock_step(counted: bool):
-        kernel.meeting[launch] = set()
+        kernel.meeting[launch] = Meetings()
+        if _SEEN.get() is not None:
+            _SEEN.get().append(kernel.meeting[launch])
         return run_once(Order(None, kernel.meeting[launch]), counted)
 
     if _ASKED.get() is None:
@@ -145,13 +169,10 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     if launch not in kernel.meeting:  # this is its first launch
         in_lock_step(False)
         _put(arrays, before)
-    meeting = kernel.meeting[launch]
-    barriers = max((1 + passed for _, passed in meeting), default=0)
-    in_step = 0 if behind is None or not barriers else 1 + int(behind * barriers)
-    ways = (False, False), (True, False), (True, True)
-    for exact, way in product((True, False), ways):
+    meetings = kernel.meeting[launch]
+    for by_block in (False, True):  # a block may hold a lock across its barriers
         try:
-            return run_once(Order(parity, meeting, *way, in_step, exact), exact and not any(way))
+            return run_once(Order(parity, meetings, by_block, behind, arrays), not by_block)
         except SimtError as error:
             if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
                 raise

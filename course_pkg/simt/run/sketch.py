@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import reduce
 
 from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import INT64, unify
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
@@ -114,7 +115,7 @@ def _common(run, frame, node, name, a, b):
         try:
             return run.blank(unify(a.type, b.type))
         except Unsupported as error:
-            raise Unsupported.at(frame.program.name, node.lineno, f"in {name!r}, {error}.") from None
+            raise at_its_place(frame, node, error, name) from None
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(_common(run, frame, node, name, x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, Torn) or isinstance(b, Torn):
@@ -122,7 +123,7 @@ def _common(run, frame, node, name, a, b):
     try:
         return any_of(run, (a, b))
     except Unsupported as error:
-        return Torn(str(error))
+        return Torn(error)
 
 
 def any_of(run, things):
@@ -146,7 +147,13 @@ def any_of(run, things):
         return replace(first, shape=shape, others=_names(first).union(*map(_names, rest)))
     if all(t is first or _same(t, first) for t in rest):
         return first
-    raise Unsupported("a choice between things of different types, or between functions,")
+    raise Unsupported.of(
+        refusal(
+            "a choice between things of different types, or between functions,",
+            "give each its own name, or write if and else around its uses",
+            compiled=True,
+        )
+    )
 
 
 def of_one_type(values: tuple) -> bool:

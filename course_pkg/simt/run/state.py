@@ -64,10 +64,12 @@ class Run:
     launch : object
         The data that all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None),
         ``static_shared`` and ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), ``types``
-        (of variables where two branches meet; None for a sketch of a run), ``order`` (of the warps, or None).
+        (of variables where two branches meet; None for a sketch of a run).
+    half : Half or None
+        The half of the warps that runs (:mod:`.halves`); None while all warps run together.
     """
 
-    def __init__(self, wave: Wave, launch):
+    def __init__(self, wave: Wave, launch, half=None):
         self.wave, self.launch = wave, launch
         self.log, self.races = launch.log, launch.races
         self.numbering = Numbering()
@@ -81,6 +83,9 @@ class Run:
         self.leaving = wave.nobody  # lanes with nothing left to do except to leave the kernel
         self.stored: set = set()  # in a sketch: names of the global arrays that the kernel may write to
         self.vain: set = set()  # in a sketch: calls of print whose only effect is to print
+        self.fetches = (
+            False  # whether a sketch met an atomic whose result is used, or which exchanges numbers
+        )
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
         self.parts_of_elements: dict = {}  # views of memory as fields of records or as halves of complex numbers
@@ -93,8 +98,7 @@ class Run:
         self.scopes: list[dict] = []  # doubtful floats that decide what is run: see run/sway.py
         self.turns: dict = {}  # {loop whose threads take turns: lanes that have to wait}: see run/turns.py
         self.spins: dict = {}  # what run/turns.py has found out about statements
-        self.order = launch.order  # see run/order.py; None while warps run in lock step
-        self.half = None  # see run/halves.py; None while all warps run together
+        self.half = half
         self.watching: list = []  # for each watched loop, the regions that changed in this trip
 
     # values

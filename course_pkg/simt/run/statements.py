@@ -7,13 +7,13 @@ from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.counting.waiting import waiting
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.effects import effects, staying, waits_outside
+from course_pkg.simt.front.instead import SYNTAX
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import access, iteration, turns
-from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import binary, condition, evaluate
-from course_pkg.simt.run.halves import one_after_another
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.leaving import leaving
@@ -45,16 +45,11 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             break
         if at < behind:
             continue
-        order = run.order
-        if (
-            order is not None
-            and order.holds(run.clock.barriers)
-            and (end := order.behind(body, at, run.clock.barriers)) > at
-        ):
-            behind = end
-            mask = one_after_another(run, frame, body[at:end], mask, execute, assign_name)
-            continue
-        barriers = run.clock.barriers
+        if run.half is not None:
+            run.half.divide(run.clock.barriers)
+            frame.entry, mask = run.half.own(frame.entry), run.half.own(mask)
+            if not mask:
+                break
         run.step()
         turn = None if run.dry else turns.taken(run, frame, body, at)
         if turn is not None:
@@ -67,11 +62,9 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             mask = handler(run, frame, node, mask)
         except SimtError as error:
             if isinstance(error, Unsupported) and error.line is None:
-                error = unsupported(frame, node, str(error))
+                error = at_its_place(frame, node, error)
             error.passes(frame.program.source, node.lineno)
             raise error from None
-        if order is not None and order.parity is None and run.clock.barriers > barriers:
-            order.meeting.add((node, barriers))
     return mask
 
 
@@ -117,7 +110,7 @@ def bind(run, frame, target, value, mask):
             bind(run, frame, one, part, mask)
     else:
         raise unsupported(
-            frame, target, "a starred expression" if isinstance(target, (ast.Tuple, ast.List)) else ""
+            frame, target, SYNTAX[ast.Starred] if isinstance(target, (ast.Tuple, ast.List)) else None
         )
 
 

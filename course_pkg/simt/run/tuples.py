@@ -67,7 +67,10 @@ def _chosen(run, frame, node, values, index, mask):
         return tuple(_chosen(run, frame, node, one, index, mask) for one in zip(*values, strict=True))
     if not all(isinstance(v, Value) for v in values):
         raise unsupported(
-            frame, node, "an array or a function chosen by a value that differs between threads"
+            frame,
+            node,
+            "an array or a function chosen by a value that differs between threads",
+            compiled=True,
         )
 
     def choose(at, *data):

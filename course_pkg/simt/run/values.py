@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
+from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.typing import BOOL, dtype_of, type_of_number
 
 
@@ -132,7 +133,7 @@ class Range:
 class Torn:
     """In a sketch: a variable to which two branches assigned objects of different types. A kernel must not use it."""
 
-    reason: str
+    reason: Unsupported
 
 
 @dataclass(slots=True)

@@ -156,7 +156,7 @@ def _cut(run, frame, node, array, d, cut: SliceOf, mask):
         run.ledger.demand(part, mask)
     step = 1 if cut.step is None else cut.step.number
     if cut.step is not None and not run.dry and not cut.step.uniform:
-        raise unsupported(frame, node, "a slice whose step differs between threads")
+        raise unsupported(frame, node, "a slice whose step differs between threads", compiled=True)
     if run.dry:
         constant = extent.constant and all(p.constant for p in cut.parts)
         return 0, extent if constant else run.blank(INT64), 1
