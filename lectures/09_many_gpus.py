@@ -133,7 +133,7 @@ assert np.isclose(PAPER["one sum per iteration"] * more_iterations * slower, MAN
 assert 4 < more_iterations < 4.2 and 2 < slower < 2.5
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_speedup.reveal(PAPER["one sum per iteration"], how="Published", note=f"s-step: {PAPER['s-step']}")
+guess_speedup.reveal(PAPER["one sum per iteration"], how="Published", note=f"with one sum per iteration; with s-step {PAPER['s-step']}")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
@@ -151,7 +151,7 @@ bench.Table(
 )  # fmt: skip
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Each GPU has as many points as before, and still an iteration takes more than **twice as long**. One GPU is without two costs: **[messages](glossary.md#message)** between neighbours, **sums** over all.
+# Each GPU has as many points as before, and still an iteration takes more than **twice as long**. One GPU alone has neither of two costs: **[messages](glossary.md#message)** between GPUs whose parts touch, and **sums** over all.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Four minutes. Ask for the two factors before you show the table. The paper ran on A100 with
@@ -168,14 +168,14 @@ viz.Picture.load(
 )
 
 # %% slideshow={"slide_type": "-"}
-first = offsets(14, 4)  # rank k owns planes first[k] to first[k + 1] - 1
+first = offsets(14, 4)  # 14 k // 4: rank k owns planes first[k] to first[k + 1] - 1
 assert list(first) == [0, 3, 7, 10, 14]
 
 # %% slideshow={"slide_type": "skip"}
 assert list(owner_of([2, 3, 9], first)) == [0, 1, 2]
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A **[rank](glossary.md#rank)** is a process with a GPU of its own. Nobody holds the whole vector. The planes beside a slab are its **[halo](glossary.md#halo)**.
+# Each square is a plane of the grid. A **[rank](glossary.md#rank)** is a process with a GPU of its own; its planes are its *slab*, those beside it the **[halo](glossary.md#halo)**. Nobody holds the whole vector.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## What travels before a product
@@ -185,14 +185,14 @@ viz.here_picture((*viz.MEMORIES, viz.Level("other GPUs")), "other GPUs")
 
 
 # %% slideshow={"slide_type": "-"}
-def multiply(comm, grid):
+def multiply(comm, grid):  # every rank calls it, with a comm of its own
     A = SlabLaplacian(grid, comm)  # this rank's planes
     v = np.random.default_rng(0).standard_normal(grid)  # the same on all ranks
-    return A.whole(A @ A.part(v))
+    return A.whole(A @ A.part(v))  # part: own planes; whole: those of all ranks
 
 
 world = Serial(ranks=3)  # all ranks in one process, and every message kept
-product = world.run(multiply, (6, 4, 4))[0]
+product = world.run(multiply, (6, 4, 4))[0]  # what rank 0 returned
 sent = [(m.source, m.destination, m.count) for m in world.messages]
 
 # %% slideshow={"slide_type": "skip"}
@@ -201,7 +201,11 @@ assert np.allclose(product, alone, rtol=0, atol=1e-14)
 assert sorted(sent) == [(0, 1, 16), (1, 0, 16), (1, 2, 16), (2, 1, 16)]
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-Markdown("Messages: " + "; ".join(f"rank {a} → rank {b}: {n} numbers" for a, b, n in sorted(sent)) + ".")
+Markdown(
+    f"Messages of {sent[0][2]} numbers, a plane each: rank "
+    + ", ".join(f"{a} → {b}" for a, b, _ in sorted(sent))
+    + "."
+)
 
 # %% slideshow={"slide_type": "skip"}
 plan = slab_plan(Slab((6, 4, 4), rank=1, ranks=3))
@@ -209,7 +213,7 @@ assert plan.sends == ((0, slice(0, 16)), (2, slice(16, 32)))
 assert plan.receives == ((0, slice(0, 16)), (2, slice(16, 32)))  # places in the halo
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# `comm`, the **[communicator](glossary.md#communicator)**, sends, receives and adds up. Ranks in one process take turns; processes use [MPI](glossary.md#MPI), GPUs [NCCL](glossary.md#NCCL).
+# All ranks run the **same program**. `comm`, the **[communicator](glossary.md#communicator)**, tells each its number, sends, receives and adds up. Ranks in one process take turns; processes use [MPI](glossary.md#MPI), GPUs [NCCL](glossary.md#NCCL).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** The product is that of one rank, up to the last digit: the neighbours' planes are subtracted last. A plane is contiguous, so it is sent from where it lies.
@@ -294,11 +298,11 @@ bench.Table(
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # Fused with the product, p = r + β p is computed for neighbours as well. So a rank needs **r and the old p** beside its slab. Both travel, or r alone: then a rank keeps the halo of p, and
-# updates it by itself, as our code for GPUs does.
+# updates it by itself, as our code for GPUs does. The last row is called **CG with two kernels** from here on.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Nine minutes since the picture of slabs. Somebody may find a way back to one field: a rank keeps the halo of the old p, and updates it itself by
-# > r + β p when r's halo is there. It is a question at the end of the laboratory.
+# > **For the speaker.** Nine minutes since the picture of slabs. Ask how r alone can be enough before you show the last sentences: p's halo is
+# > r + β p of the halos of r and of the old p. Step 7 of the laboratory asks it again.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A message: latency, and bytes over bandwidth
@@ -333,7 +337,7 @@ shown, its_origin = (RECORDED, ORIGIN) if RECORDED else (LIVE.halos, LIVE.origin
 message_picture(shown, its_origin) if shown else Markdown(LIVE.origin)
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# $t = \ell + \text{bytes} / B$. A message of $n_{1/2} = \ell B$ bytes takes twice the **[latency](glossary.md#latency)** ℓ; by this model, a shorter one takes between ℓ and 2 ℓ.
+# $t = \ell + \text{bytes} / B$, with the bandwidth $B$. A message of $n_{1/2} = \ell B$ bytes takes twice the **[latency](glossary.md#latency)** ℓ; by this model, a shorter one takes between ℓ and 2 ℓ.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Overlap: start, compute, wait, finish
@@ -358,8 +362,8 @@ world.run(lambda comm: Noted((6, 4, 4), comm) @ np.ones((3, 4, 4)))
 assert noted[0] == "inside" and noted[-1] == "outside" and len(world.messages) == 2
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# **[Overlap](glossary.md#overlap)**: `inside` needs nothing of others, so the halo travels meanwhile. `outside` adds what came to the planes at the boundary. On a GPU the messages have a
-# [stream](glossary.md#stream) of their own.
+# **[Overlap](glossary.md#overlap)**: `start` returns at once, `finish` waits. `inside` needs nothing of others, so the halo travels meanwhile. `outside` adds what came to the planes at the slab's ends. On a GPU
+# the messages have a [stream](glossary.md#stream) of their own. `phases` is a stopwatch.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_hidden = viz.Estimate(
@@ -409,10 +413,10 @@ viz.curves_picture(
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_hidden.reveal(hidden_to, how="By the model", note=f"{BIG}³ points: {big_to}")
+guess_hidden.reveal(hidden_to, how="By the model", note=f"with {BIG}³ points {big_to}")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Work shrinks with the number of GPUs, the latency does not. Beyond the crossing, the halo's rest is waited for.
+# *The model*: bytes over bandwidth, and a latency. Work shrinks with the number of GPUs, the latency does not. After the crossing, the halo's rest is waited for.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Four iterations in time, rank by rank
@@ -495,8 +499,8 @@ assert [round(t) for t in by_nccl.values()] == [12, 48] and (not GPUS or ROUND_U
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"**[All-reduce](glossary.md#all-reduce)**, as MPI does it: {rounds(8)} rounds for 8 ranks, {rounds(MANY)} for {MANY}, {rounds(1024)} for 1,024. {where}, one number took {format_time(summed[1])} "
-    f"and 81 took {format_time(summed[81])}: **latencies, not bytes**. NCCL goes up a tree and down again."
+    f"**[All-reduce](glossary.md#all-reduce)**, as MPI can do it: {rounds(8)} rounds for 8 ranks, {rounds(MANY)} for {MANY}, {rounds(1024)} for 1,024. {where}, one number took {format_time(summed[1])} "
+    f"and the 81 of s-step with s = 4 took {format_time(summed[81])}: **latencies, not bytes**. NCCL goes up a tree and down again."
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -513,7 +517,7 @@ Markdown(
 # | A p | p, and p of the neighbours | a message, hidden by work |
 # | x += α p, r −= α A p | α | **the sum p·A p, of all ranks** |
 #
-# r, p and the product need the row before them. As the method stands, while a sum is under way **only x += α p is left to do**.
+# Each row needs the one before it. As the method stands, while a sum is under way **only x += α p is left to do**, which no other row reads.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_share = viz.Estimate(
@@ -549,6 +553,8 @@ def split(work):
 splits = {p: split(two_kernel(CUBE, p)) for p in PARTS}
 share = splits[MANY]["sums"] / sum(splits[MANY].values())
 assert share > 0.75 and splits[2]["sums"] < splits[2]["kernels"]
+assert two_kernel(CUBE, 4).hidden_bytes * 16 == Work.of("pcg", CUBE, 4).hidden_bytes * 40
+assert splits[4]["halo"] < 0.1 < splits[8]["halo"] and halo_s(4) > product_s(4)
 assert splits[MANY]["sums"] > splits[8]["sums"] and splits[MANY]["kernels"] < splits[8]["kernels"]
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -581,7 +587,8 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Eight minutes since the picture of the sum. The kernels' line falls, the sums' line rises: more GPUs make the wait longer.
+# > **For the speaker.** Eight minutes since the picture of the sum. The kernels' line falls, the sums' line rises: more GPUs make the wait longer. At 4 GPUs the halo is still hidden, but not beside the product of
+# > the question before: the kernel of CG with two kernels moves 40 bytes per point, not 16, while the halo travels.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Fewer sums, the same iterations
@@ -615,7 +622,7 @@ def sums_row(name):
     its = [counted(method, options, p)[0].iterations for p in (1, 2, 3)]
     found, world = counted(method, options, 3)
     most = max(world.reductions[1:])  # the first one compares the ranks' grids
-    sums[name] = found.extra["reductions"] / found.iterations
+    sums[name], widest[name] = found.extra["reductions"] / found.iterations, most
     assert len(set(its)) == 1
     return {
         "method": name,
@@ -626,7 +633,7 @@ def sums_row(name):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-sums = {}
+sums, widest = {}, {}
 bench.Table(
     [sums_row(name) for name in METHODS],
     f"{SMALL}³ points to 1e-6, counted here: with the two sums before and after the loop.",
@@ -634,9 +641,10 @@ bench.Table(
 
 # %% slideshow={"slide_type": "skip"}
 assert sums["CG, by operations"] > 1.8 * sums["one sum per iteration"] and sums[f"stable, s = {4}"] < 0.6
+assert widest[f"moments, s = {2}"] == 2 * 2 + 1 and widest[f"stable, s = {4}"] == (2 * 4 + 1) ** 2
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# The solvers of lecture 7 run **unchanged**: only products and sums know of ranks. A message with more numbers costs no more rounds.
+# The solvers of lecture 7 run **unchanged**: only products and sums know of ranks. A message with more numbers costs no more rounds. In one sum, *moments* has 2 s + 1 numbers, *stable* (2 s + 1)².
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Two processes, on this machine
@@ -665,6 +673,9 @@ Markdown(
 )
 
 
+# %% [markdown] slideshow={"slide_type": "notes"}
+# > **For the speaker.** `mpirun` starts a process for each rank, where MPI is installed. If other programs use the cores, a rank waits for its turn, and a sum may take milliseconds.
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Speed-up and efficiency
 #
@@ -675,7 +686,7 @@ Markdown(
 # | **[strong scaling](glossary.md#strong-scaling)** | stays | $S = T_1(n) \,/\, T_P(n)$ | $E = S / P$ |
 # | **[weak scaling](glossary.md#weak-scaling)** | n per GPU | $S = P\, T_1(n) \,/\, T_P(P n)$, *scaled* | $E = S / P$ |
 #
-# **[Efficiency](glossary.md#efficiency)** is the share of P GPUs that you got. Of a whole solve, iterations count as well: say which of both you mean.
+# **[Efficiency](glossary.md#efficiency)** is the share of P GPUs that you got. Of a whole solve, iterations count as well: the 7 at the start of this lecture is the scaled speed-up of a whole solve.
 
 # %% slideshow={"slide_type": "skip"}
 def efficiency(work_of, ranks, weak=False):
@@ -734,7 +745,7 @@ viz.curves_picture(
 # %% slideshow={"slide_type": "skip"}
 MEANING = {
     "byte_s": ("byte", "bytes that kernels move"),
-    "sweep_s": ("sweep", "sweeps: launches, ramps"),
+    "sweep_s": ("sweep", "sweeps: launch, start, end"),
     "reduction_s": ("reduction", "sums, before any message"),
     "halo_s": ("halo", "1: the latency of a halo *"),
     "halo_byte_s": ("halo_byte", "bytes of a halo *"),
@@ -745,7 +756,7 @@ MEANING = {
 
 def coefficient_row(name):
     title, meaning = MEANING[name]
-    row = {"coefficient": title, "times": meaning, "above": small(taken()[name])}
+    row = {"coefficient": title, "multiplies": meaning, "in the pictures": small(taken()[name])}
     if FIT:
         row["fitted"] = f"{small(FIT.coefficients[name])} ± {small(FIT.uncertainty(name))}"
     return row
@@ -763,7 +774,7 @@ assert all(work.sweeps == work.reductions for work, _ in observations(fitted_to)
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [coefficient_row(name) for name in MEANING],
-    f"The seconds of an iteration are the sum of coefficient × times; * only what is longer than the product. Fitted to CG on one GPU and to messages of two, which scatter by {FIT.scatter:.0%}; ± is half the interval of 95 %. {ORIGIN}"
+    f"The seconds of an iteration are the sum of all coefficients, each times what it multiplies; * only what is longer than the product. Fitted to CG on one GPU and to messages of two, which scatter by {FIT.scatter:.0%}; ± is half the interval of 95 %. {ORIGIN}"
     if FIT
     else PENDING,
 )
@@ -783,7 +794,7 @@ bench.Table(
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** The time is linear in seven coefficients. Least squares of relative errors give them with their covariance, so each prediction has an interval. Sweeps and sums cannot be told apart in these measurements:
-# > each is taken for half of what both take together, and ± says that it may be anything in between. The column "above" is what the pictures take: messages and sums as measured alone, bytes by a copy, and no launches. Weak scaling along z is
+# > each is taken for half of what both take together, and ± says that it may be anything in between. The column "in the pictures" is what they take: messages and sums as measured alone, bytes by a copy, and no launches. Weak scaling along z is
 # > kind to slabs: as a cube of 1000³ on 64 GPUs, a rank's halo is on its way for longer than the product takes.
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
@@ -841,15 +852,15 @@ viz.curves_picture(
     log="x",
     ylim=(0, 3),
     ticks=(1, 4, 16, 64, 256, 1024),
-    note=f"The shade: {FEW_US} to {MUCH_US} µs per message and round{'; of the fit to CG on one GPU, 95 %. ' + ORIGIN if FIT else '. ' + MODEL}",
+    note=f"The wide shade: {FEW_US} to {MUCH_US} µs per message and round{'; the narrow one: 95 % of the fit to CG on one GPU. ' + ORIGIN if FIT else '. ' + MODEL}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_crossover.reveal(pays_from, how="By the model")
+guess_crossover.reveal(pays_from, how="By the model", note="with the coefficients of the pictures")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    "Fitted: from **{1}** GPUs on, with 95 % between **{0}** and **{2}**.".format(
+    "With the fitted ones: from **{1}** GPUs on, with 95 % between **{0}** and **{2}**.".format(
         *(n or "over 1,024" for n in bounds)
     )
     if FIT
@@ -1057,7 +1068,7 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A sum that needs no message
 #
-# NCCL's sum is a kernel of its own. But a kernel can write **into the memory of other GPUs**, and wait for them in its own:
+# NCCL's sum is a kernel of its own. But a kernel can write **into mailboxes in other GPUs' memory** (`theirs`), and wait for them in its own (`here`):
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 code = inspect.getsource(sum_over_gpus.py_func).splitlines()
@@ -1113,7 +1124,7 @@ bench.Table(
 #
 # - **Slabs end** where there are as many ranks as planes; at half as many, their halo is as large as they are.
 # - **Latency stays.** A larger s means fewer sums, up to where digits are lost (lecture 7).
-# - **A preconditioner needs messages, too**: block Jacobi has none, and its iterations grow with the number of ranks.
+# - **A preconditioner needs messages, or more iterations**: in block Jacobi each rank solves its own rows without the others; the iterations grow with the number of ranks.
 
 # %% slideshow={"slide_type": "skip"}
 assert slab_share(EDGE // 2) == 1.0
@@ -1182,6 +1193,9 @@ viz.intuition("09")
 # You write what ranks have to know and to say. In each step `...` stands for missing lines. Run the cell: it says in a sentence what is right or wrong. Where your function
 # runs on several ranks, a picture shows what each of them did, in its order. All ranks run in this process, in turn; so you need no MPI, and ranks that would wait for each
 # other without end are named. Try the variations below, and answer their questions before you open the answer.
+#
+# From step 4 on, every rank calls your function with a `comm` of its own: `comm.rank` is its number, from 0, and `comm.ranks` how many there are. `comm.start(sends, receives)` begins messages and returns at once,
+# with an object whose `wait()` ends when they have arrived. `comm.sum(values)` adds up over all ranks, number by number, and gives the sums to all; every rank has to call it.
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg import practice
@@ -1226,8 +1240,8 @@ practice.check("own_numbers", own_numbers)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 4. Faces of a slab.** `v` holds the slab of a rank, one plane of `plane` numbers after the other. The halo has two planes: that of the rank below, then that of the rank above. `comm.start` takes what is sent and
-# what is received, as pairs of a rank and an array.
+# **Step 4. Faces of a slab.** `v` holds the slab of a rank, one plane of `plane` numbers after the other. The halo has two planes: that of the rank below, whose number is smaller by one, then that of the rank above. The first and the
+# last rank have one neighbour. `sends` and `receives` are lists of pairs of a rank and an array; a message carries a slice, such as `v[:plane]`, which is one piece of memory.
 
 # %% slideshow={"slide_type": "skip"}
 def swap_faces(comm, v, plane):
@@ -1244,7 +1258,7 @@ practice.check("swap_faces", swap_faces)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 5. A dot product of divided vectors.** Each rank has its part of a and of b. `comm.sum` adds up an array over all ranks.
+# **Step 5. A dot product of divided vectors.** Each rank has its part of a and of b. Return the product of the whole vectors, on every rank; one number per rank is enough.
 
 # %% slideshow={"slide_type": "skip"}
 def dot_on_ranks(comm, a, b):
@@ -1266,7 +1280,8 @@ practice.check("two_in_one", two_in_one)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 7. A product beside the halo.** On a line, A has 2 on its diagonal and −1 beside it. `line.inside(v, out)` computes what needs no halo, `line.outside(below, above, out)` subtracts the two numbers that have come.
+# **Step 7. A product beside the halo.** On a line, A has 2 on its diagonal and −1 beside it. `line.inside(v, out)` computes what needs no halo and writes it into `out`, `line.outside(below, above, out)` subtracts the two numbers that have come.
+# Call both, and start and await the messages, in the order that hides the halo.
 
 # %% slideshow={"slide_type": "skip"}
 def beside_the_halo(comm, line, v):

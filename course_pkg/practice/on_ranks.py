@@ -79,17 +79,26 @@ class Heard:
 class _Noting(Communicator):
     """A rank's communicator that records each request."""
 
+    def __getattr__(self, name: str):
+        """Name what there is, where another library's name was used."""
+        raise AttributeError(f"a communicator has no {name}: it has rank, ranks, start(…) and sum(…)")
+
     def __init__(self, comm: Communicator, done: list[Done]):
         self.rank, self.ranks, self._comm, self._done = comm.rank, comm.ranks, comm, done
 
     def start(self, sends, receives) -> Pending:
         """Record the receivers, and start the messages."""
+        for _, array in (*sends, *receives):
+            if not isinstance(array, np.ndarray):
+                raise TypeError(f"a message is an array, and this is {array}: a slice, as v[:1], is an array")
         peers = ", ".join(str(peer) for peer, _ in sends)
         self._done.append(Done(STARTS, f"sends to {peers}" if peers else "starts"))
         return _Noted(self._comm.start(sends, receives), self._done)
 
-    def sum(self, values):
+    def sum(self, values, *others):
         """Record how many numbers are added up, and add them up over all ranks."""
+        if others:
+            raise TypeError(f"sum takes one array or number, and {1 + len(others)} were given")
         n = np.size(values)
         self._done.append(Done(SUMS, f"adds {how_many(n, 'number')}"))
         return self._comm.sum(values)
@@ -100,6 +109,10 @@ class _Noting(Communicator):
 
 
 class _Noted(Pending):
+    def __getattr__(self, name: str):
+        """Name what there is, where another name was used."""
+        raise AttributeError(f"what start returned has no {name}: it has wait()")
+
     def __init__(self, pending: Pending, done: list[Done]):
         self._pending, self._done = pending, done
 

@@ -14,8 +14,8 @@
 # No GPU is needed.
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
-# - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs are random, and
-#   different in each run. A hidden test often repeats the visible one with other sizes: do the same in a cell of your own, such
+# - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs of kernels are random,
+#   and different in each run. A hidden test often repeats the visible one with other sizes: do the same in a cell of your own, such
 #   as `run_power(1000)` or `run_squares(3, 70)`. If something is wrong, a sentence says what.
 # - Tests also check how much data a kernel moves: `limits` says by which factor it may exceed what is needed. And in
 #   every launch they look for hazards, such as a thread that reads what another one may not have written yet.
@@ -45,7 +45,8 @@ from course_pkg.grading import check
 # $$ u_k \leftarrow u_k - \frac{\nu}{6} \left( 2\,u_{k+1} + 3\,u_k - 6\,u_{k-1} + u_{k-2} \right), $$
 #
 # where all numbers on the right are those **before** the step, and `u` is zero outside the grid. There is no second array:
-# the result replaces `u` itself. So when a thread comes to plane k, the planes k − 1 and k − 2 have been overwritten already.
+# the result replaces `u` itself. So when a thread that began with plane 0 comes to plane k, the planes k − 1 and k − 2 have been
+# overwritten already.
 #
 # Each thread takes one column, that is, all points with the same `i` and `j`, and marches along `k`. Read each number from
 # memory once and write it once.
@@ -135,8 +136,8 @@ for nz in check.rng().permutation([1, 2, 3]).tolist():
 # does each of these two requests use? So the kernel is launched with a thread for each **number** of `z`, in blocks of 64: thread
 # t reads `z[t]`, and neighbours read neighbours. Then a thread has one half of what it needs, and its neighbour the other half.
 #
-# Write the kernel. Every sector of `z` should be asked for once, and every sector of `power` be written once. All 32 lanes of a warp have
-# to take part in a shuffle, those without a number, too.
+# Write the kernel. Every sector of `z` should be asked for once, and every sector of `power` be written once. All lanes that the
+# mask names have to take part in a shuffle: with `0xFFFFFFFF` all 32 of a warp, those without a number, too.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "power"}
 @cuda.jit
@@ -178,7 +179,7 @@ with check.explained(power_kernel, "z", "power"):
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_power_hidden", "points": 1}
 # Hidden tests: numbers of samples that do not fill the last warp, a single sample among them.
 ### BEGIN HIDDEN TESTS
-for n in (1, 31, 33, int(check.rng().integers(66, 95))):
+for n in (1, 31, 33, 2 * int(check.rng().integers(33, 47)) + 1):  # an odd n never fills it
     run_power(n)
 ### END HIDDEN TESTS
 
@@ -257,7 +258,8 @@ def run_squares(ny, nx):
     check.no_hazards(profile)
     check.close(out, (before**2).sum(axis=1), "the sums of squares")
     check.that((a == before).all(), "a must stay as it is.")
-    # one tree over the 128 threads of a block: 4 warps write; two warps, then one in 6 steps, load two and store one
+    # one tree over the 128 threads of a block: 4 warps write; two warps, then one in 6 steps, load two and store one;
+    # at the end, all 4 warps may load the sum
     needed = {"global_load.sectors": ny * nx * 8 / 32, "global_store.sectors": ny}
     needed |= {"shared_load.requests": ny * (2 * 8 + 4), "shared_store.requests": ny * (4 + 8)}
     return profile, needed

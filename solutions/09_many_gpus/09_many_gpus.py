@@ -15,7 +15,8 @@
 #
 # - Write your answer where a cell says `YOUR CODE HERE`, and delete the line that raises `NotImplementedError`.
 # - The cell after your answer tests a part of what will be graded; further tests are hidden. The inputs are random, and
-#   different in each run.
+#   different in each run. A hidden test often repeats the visible one with other sizes and ranks: do the same in a cell of your own, such as
+#   `check_sends((9, 12), (1, 2))`, `run_pack((2, 4, 33))`, `run_march((5, 4), 6, 2)` or `run_solve((9,), 1e-6)`.
 # - Tests also look at messages: how many there are, how many numbers they carry, and what a rank had computed when it began to wait. Times
 #   are never judged.
 # - Only the answer cells are graded: put your own helper functions and constants there too.
@@ -292,7 +293,7 @@ for shape in ((2, 2, 5), (2, 5, 33), (6, 2, 40), (3, 7, int(check.rng().integers
 #
 # Write `march(comm, u, s, out)`. `u` holds the rows of this rank, `out[j]` gets these rows after j + 1 steps, for j = 0, …, s − 1. So `out` has the shape `(s, *u.shape)`.
 #
-# - Each rank sends two messages in all, of s rows each, one to each neighbour. A rank that is alone has no messages.
+# - Each rank sends two messages in all, of s rows each, one to each neighbour. A rank that is alone has no messages: its own rows lie beyond both ends.
 # - First the messages start, then everything is computed that needs no halo, and only then does the rank wait. So when it calls `wait` for the first time, `out` already holds all rows that the halo has no
 #   influence on. How many rows at both ends has it reached after j + 1 steps?
 # - The rows of `u` that are sent are made first, so that the messages can start early. The tests of the order take this literally: until both messages have started, all rows of `u` but the
@@ -564,6 +565,9 @@ check_counts((18,), 1e-6)
 #
 # Tests draw L and c, make times with errors of two to five per cent, and compare: L and c must be right within 6 %. The standard deviations must be of the size of the errors that you
 # make, in many such experiments.
+#
+# No visible test calls `uncertainty`. To check it with pencil and paper: two messages of 0 bytes took 1 and 2 µs, and one of 1,000 bytes 3 µs. Then `fit` returns
+# 1.2 µs and 1.8 ns, and `uncertainty` 0.4 µs and 1.4 ns, all in seconds.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "fit"}
 def fit(nbytes, seconds):
@@ -662,6 +666,9 @@ for repeats, least, most in ((4, 0.05, 0.05), (16, 0.02, 0.02)):
 # - `overtakes(machine, slow, fast, edge)` returns the first number of ranks among 1, 2, 4, 8, … up to `edge` with which `fast` needs less time than `slow` for the same problem, and `None` if there is none.
 # - `between(machine, deviation, slow, fast, edge)`: the latency is known up to a standard deviation. Return the pair of what `overtakes` gives for a latency that is larger by two deviations, and for
 #   one that is smaller by two deviations, but at least 0.
+#
+# No visible test calls the last two. `check_overtakes(2e-5, TEXTBOOK, ONE_SUM, 128)` compares yours with your `iteration`; with a deviation of 0, `between` returns the same
+# number twice.
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": false, "solution": true, "locked": false, "grade_id": "model"}
 def iteration(machine, method, edge, ranks):

@@ -23,6 +23,18 @@ def plane_owner(planes, nz, ranks):
     rank = np.searchsorted(first, planes, side="right") - 1
     return np.array([rank, planes])
 
+# %% plane_owner wrong: look the plane up in first
+def plane_owner(planes, nz, ranks):
+    first = np.arange(ranks + 1) * nz // ranks
+    rank = planes * ranks // nz
+    return np.array([rank, planes - first[rank]])
+
+# %% plane_owner wrong: a rest of a division does not count within one
+def plane_owner(planes, nz, ranks):
+    first = np.arange(ranks + 1) * nz // ranks
+    rank = np.searchsorted(first, planes, side="right") - 1
+    return np.array([rank, planes % (nz // ranks)])
+
 # %% beyond_rows
 def beyond_rows(indices, first, last):
     return np.unique(indices[(indices < first) | (indices >= last)])
@@ -62,6 +74,11 @@ def own_numbers(indices, first, last, halo):
 def own_numbers(indices, first, last, halo):
     owned = (indices >= first) & (indices < last)
     return np.where(owned, indices - first, last + np.searchsorted(halo, indices))
+
+# %% own_numbers wrong: A column of the halo has the number of its place in `halo`
+def own_numbers(indices, first, last, halo):
+    owned = (indices >= first) & (indices < last)
+    return np.where(owned, indices - first, last - first + indices)
 
 # %% swap_faces
 def swap_faces(comm, v, plane):
@@ -121,6 +138,30 @@ def swap_faces(comm, v, plane):
     comm.start(sends, receives).wait()
     return halo
 
+# %% swap_faces wrong: a communicator has no size: it has rank, ranks, start(…) and sum(…)
+def swap_faces(comm, v, plane):
+    halo, sends, receives = np.zeros(2 * plane), [], []
+    if comm.rank > 0:
+        sends.append((comm.rank - 1, v[:plane]))
+        receives.append((comm.rank - 1, halo[:plane]))
+    if comm.rank < comm.size - 1:
+        sends.append((comm.rank + 1, v[-plane:]))
+        receives.append((comm.rank + 1, halo[plane:]))
+    comm.start(sends, receives).wait()
+    return halo
+
+# %% swap_faces wrong: a message is an array, and this is
+def swap_faces(comm, v, plane):
+    halo, sends, receives = np.zeros(2 * plane), [], []
+    if comm.rank > 0:
+        sends.append((comm.rank - 1, v[:plane]))
+        receives.append((comm.rank - 1, halo[:plane]))
+    if comm.rank < comm.ranks - 1:
+        sends.append((comm.rank + 1, v[-1]))
+        receives.append((comm.rank + 1, halo[plane:]))
+    comm.start(sends, receives).wait()
+    return halo
+
 # %% dot_on_ranks
 def dot_on_ranks(comm, a, b):
     return comm.sum([a @ b])[0]
@@ -137,6 +178,14 @@ def dot_on_ranks(comm, a, b):
 def dot_on_ranks(comm, a, b):
     return comm.sum([a @ b])[0] if comm.rank == 0 else 0.0
 
+# %% dot_on_ranks wrong: A product of sums is not the sum of products
+def dot_on_ranks(comm, a, b):
+    return comm.sum(a) @ comm.sum(b)
+
+# %% dot_on_ranks wrong: but not those of one rank
+def dot_on_ranks(comm, a, b):
+    return comm.sum(a * b)
+
 # %% two_in_one
 def two_in_one(comm, r, u, w):
     return comm.sum([r @ u, w @ u])
@@ -148,6 +197,10 @@ def two_in_one(comm, r, u, w):
 # %% two_in_one wrong: The two products are exchanged
 def two_in_one(comm, r, u, w):
     return comm.sum([w @ u, r @ u])
+
+# %% two_in_one wrong: Each rank has the products of its own parts
+def two_in_one(comm, r, u, w):
+    return np.array([r @ u, w @ u])
 
 # %% beside_the_halo
 def beside_the_halo(comm, line, v):
@@ -216,6 +269,20 @@ def beside_the_halo(comm, line, v):
     line.outside(below, above, out)
     return out
 
+# %% beside_the_halo wrong: what start returned has no finish: it has wait()
+def beside_the_halo(comm, line, v):
+    out, below, above = np.empty(v.size), np.zeros(1), np.zeros(1)
+    sends, receives = [], []
+    for peer, mine, theirs in ((comm.rank - 1, v[:1], below), (comm.rank + 1, v[-1:], above)):
+        if 0 <= peer < comm.ranks:
+            sends.append((peer, mine))
+            receives.append((peer, theirs))
+    pending = comm.start(sends, receives)
+    line.inside(v, out)
+    pending.finish()
+    line.outside(below, above, out)
+    return out
+
 # %% message_line
 def message_line(nbytes, seconds):
     byte, latency = np.polyfit(nbytes, seconds, 1)
@@ -253,3 +320,13 @@ def efficiency_left(kernels_us, ranks, sums, latency_us):
 def efficiency_left(kernels_us, ranks, sums, latency_us):
     many_us = kernels_us / ranks + sums * np.log2(ranks) * latency_us
     return kernels_us / (ranks * many_us)
+
+# %% efficiency wrong: asked is a number between 0 and 1
+def efficiency_left(kernels_us, ranks, sums, latency_us):
+    many_us = kernels_us / ranks + sums * np.ceil(np.log2(ranks)) * latency_us
+    return 100 * kernels_us / (ranks * many_us)
+
+# %% efficiency wrong: the time on one rank stands above the line
+def efficiency_left(kernels_us, ranks, sums, latency_us):
+    many_us = kernels_us / ranks + sums * np.ceil(np.log2(ranks)) * latency_us
+    return ranks * many_us / kernels_us

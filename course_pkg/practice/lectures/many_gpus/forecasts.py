@@ -41,6 +41,8 @@ def _efficiency(size, rng):
     rounds = ceil(log2(ranks))
     mistakes = {
         "This is the speed-up: the efficiency is its share of the ranks.": ranks * value(rounds),
+        "These are percent: asked is a number between 0 and 1.": 100 * value(rounds),
+        "The times are exchanged: the time on one rank stands above the line.": 1 / value(rounds),
         "A sum takes as many rounds as the ranks can be halved, rounded up.": value(log2(ranks)),
         "Each sum was given one latency, however many ranks there are.": value(1),
         "One sum was counted: an iteration has `sums` of them.": value(rounds, 1),

@@ -14,10 +14,16 @@ def _plane_owner(size, rng):
     local = planes - first[rank]
     equal = planes // max(1, nz // ranks)
     before = np.searchsorted(first, planes) - 1
+    scaled = planes * ranks // nz
     mistakes = {
         "The slabs are not all of the same size: a rank's first plane is first[rank].": np.array(
             [equal, planes - equal * max(1, nz // ranks)]
         ),
+        "planes * ranks // nz divides the grid in real numbers, and first was rounded: look the plane up in first.": (
+            np.array([scaled, planes - first[scaled]])
+        ),
+        "The ranks are right. Slabs have different sizes, so a rest of a division does not count within one: subtract "
+        "first[rank].": np.array([rank, planes % max(1, nz // ranks)]),
         "A plane that is the first of its rank went to the rank before: first[rank] belongs to rank itself.": np.array(
             [before, planes - first[before]]
         ),
@@ -77,6 +83,9 @@ def _own_numbers(size, rng):
         "entries.": np.where(owned, indices - first, place),
         "The owned columns still have their numbers of the whole matrix: the rank's first row is its row 0.": np.where(
             owned, indices, last - first + place
+        ),
+        "A column of the halo has the number of its place in `halo`, not of the column itself.": np.where(
+            owned, indices - first, last - first + indices
         ),
         "The numbers of the halo begin at last: a rank owns last - first entries, not last.": np.where(
             owned, indices - first, last + place

@@ -77,15 +77,19 @@ def _dot_on_ranks(size, rng):
     a, b = rng.integers(-5, 6, (2, n)).astype(np.float64)
     parts = list(zip(_divided(a, ranks), _divided(b, ranks), strict=True))
     mine = np.array([x @ y for x, y in parts])
-    mistakes = (
-        {"Each rank has the sum of its own part: the others' are missing.": {RESULT: mine}}
-        if ranks > 1
-        else {}
-    )
+    mistakes = {"Each rank has the sum of its own part: the others' are missing.": mine} if ranks > 1 else {}
+    if ranks > 1 and n % ranks == 0:  # parts of different sizes cannot be added up
+        of_a, of_b, products = (sum(many) for many in zip(*((x, y, x * y) for x, y in parts), strict=True))
+        mistakes |= {
+            "A product of sums is not the sum of products: multiply first.": np.full(ranks, of_a @ of_b),
+            "The products of elements were added up over the ranks, but not those of one rank.": np.tile(
+                products, ranks
+            ),
+        }
     return Trial(
         {"a": tuple(x for x, _ in parts), "b": tuple(y for _, y in parts)},
         {RESULT: np.full(ranks, a @ b)},
-        mistakes=mistakes,
+        mistakes={says: {RESULT: value} for says, value in mistakes.items()},
         ranks=ranks,
         heard=_one_number,
     )
@@ -104,7 +108,10 @@ def _two_in_one(size, rng):
         dict(zip(("r", "u", "w"), parts, strict=True)),
         {RESULT: right},
         mistakes={
-            "The two products are exchanged: ⟨r, u⟩ comes first.": {RESULT: np.tile([w @ u, r @ u], ranks)}
+            "The two products are exchanged: ⟨r, u⟩ comes first.": {RESULT: np.tile([w @ u, r @ u], ranks)},
+            "Each rank has the products of its own parts: the others' are missing.": {
+                RESULT: np.concatenate([[x @ y, z @ y] for x, y, z in zip(*parts, strict=True)])
+            },
         },
         ranks=ranks,
         heard=heard,
