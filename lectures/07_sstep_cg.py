@@ -769,6 +769,7 @@ viz.curves_picture(
     xlabel="upper bound, over the right one",
     ylabel="iterations to 1e-8",
     ylim=(0, 230),
+    height=3.2,
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -776,7 +777,7 @@ guess_bounds.reveal(much.iterations, how="Counted")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"**5% too much costs no iteration, 50% costs {much.iterations - exact_hi.iterations}.** Double precision absorbs the 5%: a condition number {worse:.0f} times as large. With 9 (0.75), a vector of the basis grew "
+    f"**5% too much costs no iteration, 50% costs {much.iterations - exact_hi.iterations}.** Double precision absorbs a condition number {worse:.0f} times as large. With 9 (0.75), a vector of the basis grew "
     f"{power(by_bound[9.0].extra['growth'])} times: beyond the interval, the polynomials explode. The solver says so."
 )
 
