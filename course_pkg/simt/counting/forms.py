@@ -69,13 +69,11 @@ def _forms(program) -> Iterator[tuple]:
                 "the compiler may select an address, and load once for both sides",
             )
         if isinstance(node, ast.If) and node.orelse and _loads_late(node.test):
-            yield (
-                node,
-                LOADS,
-                GLOBAL,
-                "at least",
-                "behind `else`, the compiler may load again what a later part of the condition loads",
-            )
+            reason = "behind `else`, the compiler may load again what a later part of the condition loads"
+            yield node, LOADS, GLOBAL, "at least", reason
+        if isinstance(node, ast.IfExp) and _chooses_kept(program, node):
+            reason = "where this element is not chosen, the compiler may leave out the loads that made it"
+            yield tree, LOADS, GLOBAL, "at most", reason
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and node is tree.body[-1]:
             yield (
                 node,
@@ -135,9 +133,21 @@ def _forms_of_arithmetic(program) -> Iterator[tuple]:
         if isinstance(test, ast.BoolOp) and any(_computes(part) for part in test.values[1:]):
             reason = "the last step of what only a later part of this condition uses may be left out in the last trip"
             yield test, "about", reason
+        if isinstance(node, ast.Call) and _calls_a_function(program, node) and any(map(_is_abs, node.args)):
+            yield node, "about", "an absolute value that goes into a function may be made by an addition"
         sums = node.body if isinstance(node, ast.If) and _only_assigns(node.body) else ()
         if any(isinstance(one, ast.AugAssign) and _calls_a_function(program, one) for one in sums):
             yield node, "about", "the compiler may compute this short branch for all lanes"
+
+
+def _chooses_kept(program, node: ast.IfExp) -> bool:
+    """Tell whether an expression chooses an element of an array that the kernel itself has made, or a name."""
+    kept = isinstance(node.body, ast.Subscript) and isinstance(node.orelse, ast.Name)
+    return kept and getattr(node.body.value, "id", "") not in {"", *program.parameters}
+
+
+def _is_abs(node) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "abs"
 
 
 def _computes(part) -> bool:
