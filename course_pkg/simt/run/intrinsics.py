@@ -1,5 +1,7 @@
 """CUDA's own functions: indices, barriers, and operations on bits."""
 
+import ast
+
 import numpy as np
 from numba.core import types
 
@@ -14,11 +16,19 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.tuples import vector
+from course_pkg.simt.run.values import Value
 
 WITHOUT_ARGUMENTS = (
     *("syncthreads", "syncwarp", "threadfence", "threadfence_block", "threadfence_system"),
     *("activemask", "lanemask_lt"),
 )
+
+_VOTES = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
+_TAKES = {
+    **dict.fromkeys((*_VOTES, "popc", "brev", "clz", "ffs", "cbrt", "nanosleep"), 1),
+    "fma": 3,
+    "selp": 3,
+}
 
 
 def intrinsic(run, frame, node, name, arguments, named, mask):
@@ -29,6 +39,10 @@ def intrinsic(run, frame, node, name, arguments, named, mask):
     if name in WITHOUT_ARGUMENTS and len(arguments) > most:
         what = "at most the mask of the lanes" if most else "nothing"
         raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes {what} in its brackets.")
+    takes = _TAKES.get(name)
+    if takes is not None and (len(arguments) != takes or not all(isinstance(a, Value) for a in arguments)):
+        some = "one number" if takes == 1 else f"{takes} numbers"
+        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes {some} in its brackets.")
     if name in warp.FUNCTIONS:
         return warp.FUNCTIONS[name](run, frame, node, name, arguments, mask)
     handler = _INTRINSICS.get(name) or (vector if parts_of(name) else None)
@@ -59,6 +73,13 @@ def _one_axis(run, name, axis):
 
 def _syncthreads(run, frame, node, name, arguments, named, mask):
     where = SourceLine(frame.program.name, node.lineno)
+    if arguments and not isinstance(arguments[0].type, types.Integer):
+        given = ast.unparse(node.args[0]) if node.args else "condition"
+        raise SimtError.at(
+            *(where.function, where.line),
+            f"Numba's cuda.{name} takes an integer, and no {arguments[0].type}: write "
+            f"cuda.{name}(1 if {given} else 0).",
+        )
     wave = run.wave
     here = np.count_nonzero(wave.spread(mask.full), axis=1)
     alive = wave.everyone.minus(run.exited) if run.exited else wave.everyone
@@ -179,8 +200,6 @@ def _selp(run, frame, node, name, arguments, named, mask):
 
 def _nanosleep(run, frame, node, name, arguments, named, mask):
     """Do nothing, because all threads run in lockstep."""
-    if len(arguments) != 1:
-        raise SimtError.at(frame.program.name, node.lineno, "cuda.nanosleep takes a number of nanoseconds.")
     run.ledger.demand(arguments[0], mask)
 
 
@@ -192,7 +211,7 @@ _INTRINSICS = {
     "shared.array": array,
     "local.array": array,
     "const.array_like": array_like,
-    **dict.fromkeys(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"), _syncthreads),
+    **dict.fromkeys(("syncthreads", *_VOTES), _syncthreads),
     **dict.fromkeys(("threadfence", "threadfence_block", "threadfence_system"), _fence),
     **dict.fromkeys(("popc", "brev", "clz", "ffs"), _bits),
     "fma": _fma,

@@ -3,6 +3,8 @@
 import ast
 from functools import cache
 
+from numba.core.types import Integer
+
 from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.counting.waiting import waiting
 from course_pkg.simt.errors import SimtError, Unsupported
@@ -157,6 +159,18 @@ def _aug_assign(run, frame, node, mask):
         left = access.load_place(run, frame, place, mask)
         right = evaluate(run, frame, node.value, mask)
         require_numbers(frame, (node.value, right))
+        if (
+            isinstance(node.op, ast.Div)
+            and isinstance(left.type, Integer)
+            and isinstance(right.type, Integer)
+        ):
+            written = ast.unparse(target)
+            raise SimtError.at(
+                frame.program.name,
+                node.lineno,
+                f"Numba fails to compile /= of two integers: write {written} = {written} / {ast.unparse(node.value)}, "
+                "or //= for whole numbers.",
+            )
         access.store_place(run, frame, place, binary(run, frame, node, node.op, left, right, mask), mask)
     return mask
 
@@ -224,6 +238,8 @@ def _return(run, frame, node, mask):
                 frame.program.name, node.lineno, "a kernel returns nothing; write its result to an array."
             )
         value = swayed(run, evaluate(run, frame, node.value, mask))
+        if isinstance(value, Array) and frame.outer is None:
+            _require_argument(frame, node)
         earlier = frame.result_mask
         if run.dry and earlier is not None and isinstance(value, Value) and isinstance(frame.result, Value):
             value = run.blank(unify(value.type, frame.result.type))
@@ -236,6 +252,19 @@ def _return(run, frame, node, mask):
     if frame.is_kernel:
         run.exited = run.exited.union(mask)
     return run.wave.nobody
+
+
+def _require_argument(frame, node) -> None:
+    """Raise an error if a device function returns an array that is none of its arguments, which Numba refuses."""
+    name = getattr(node.value, "id", None)
+    if name in frame.program.parameters and name not in frame.program.assigned:
+        return
+    raise SimtError.at(
+        frame.program.name,
+        node.lineno,
+        "of arrays, Numba lets a device function return only its arguments, by their own names: let the caller make "
+        "the array or the slice, and pass it.",
+    )
 
 
 @runs(ast.Expr)
