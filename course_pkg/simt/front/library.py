@@ -1,4 +1,4 @@
-"""Functions of arrays and sequences as kernel code, as Numba compiles them. They are run and counted as any kernel code."""
+"""Functions of arrays and sequences as kernel code, as Numba compiles them; they are counted as any kernel code."""
 
 import math
 from functools import cache

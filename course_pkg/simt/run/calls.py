@@ -20,6 +20,7 @@ from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
 from course_pkg.simt.run.iteration import made_range
 from course_pkg.simt.run.members import method
+from course_pkg.simt.run.needed import not_called
 from course_pkg.simt.run.printing import print_call
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
 from course_pkg.simt.run.values import Builtin, Intrinsic, Method, TypeName, Value
@@ -59,7 +60,7 @@ def call(run, frame, node: ast.Call, mask):
             if error.line is not None:
                 raise
             raise unsupported(frame, node, str(error)) from None
-    raise unsupported(frame, node, f"a call of {ast.unparse(node.func)}")
+    raise not_called(frame, node, function) or unsupported(frame, node, f"a call of {ast.unparse(node.func)}")
 
 
 def _written(node, function) -> float | None:

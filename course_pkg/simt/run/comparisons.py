@@ -52,7 +52,7 @@ def decide_if_needed(run, frame, node, result, mask) -> None:
 def _identity(run, frame, node, op, left, right, mask):
     """Evaluate ``is`` or ``is not``: with None, with True or False on the right, or for two numbers or two arrays.
 
-    A truth value is True or False. A number is none of the three. Numba compares two numbers of one type as ``==`` does.
+    A truth value is True or False. A number is none of the three. Two numbers of one type are compared by ``==``.
     """
     if left is None or right is None:
         return run.constant.truth((left is right) == isinstance(op, ast.Is))

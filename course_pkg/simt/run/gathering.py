@@ -149,7 +149,7 @@ def _text(node) -> str:
 
 
 def without_side(node: ast.Call) -> ast.Call:
-    """Return a call of ``numpy.searchsorted`` without its side, which is a text and so nothing that a kernel evaluates."""
+    """Return a call of ``numpy.searchsorted`` without its side, a text, which a kernel cannot evaluate."""
     others = [k for k in node.keywords if k.arg != "side"]
     return ast.copy_location(ast.Call(node.func, node.args[:2], others), node)
 

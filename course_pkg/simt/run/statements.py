@@ -24,7 +24,7 @@ from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of, sketch_if, widen
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.sway import leave, scope, swayed
-from course_pkg.simt.run.values import Value, Variable
+from course_pkg.simt.run.values import Intrinsic, Value, Variable
 
 STATEMENTS: dict = {}
 
@@ -270,7 +270,12 @@ def _require_argument(frame, node) -> None:
 @runs(ast.Expr)
 def _expression(run, frame, node, mask):
     if not isinstance(node.value, ast.Constant):
-        evaluate(run, frame, node.value, mask)
+        value = evaluate(run, frame, node.value, mask)
+        if isinstance(value, Intrinsic) and isinstance(node.value, ast.Attribute):
+            name = ast.unparse(node.value)
+            raise SimtError.at(
+                frame.program.name, node.lineno, f"{name} without brackets does nothing: write {name}()."
+            )
     return mask
 
 
