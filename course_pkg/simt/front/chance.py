@@ -131,8 +131,8 @@ def _of_a_shape(node: ast.Subscript) -> bool:
 def _asks_an_array(node) -> bool:
     """Return whether an expression is ``max(a)``, ``min(a)`` or ``x in a``, where ``a`` may be a whole array."""
     asked = []
-    if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("min", "max") and len(node.args) == 1:
-        asked = node.args
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        asked = node.args if getattr(node.func, "id", None) in ("min", "max") else []
     elif isinstance(node, ast.Compare):
         pairs = zip(node.ops, node.comparators, strict=True)
         asked = [right for op, right in pairs if isinstance(op, (ast.In, ast.NotIn))]
