@@ -118,8 +118,30 @@ def test_a_mistake_is_named_with_what_to_write_instead(body, said):
         _run(body)
 
 
-def test_a_device_function_returns_no_array_but_its_arguments():
-    helper = Kernel.from_source("def rest(v):\n    return v[1:]", "rest", {}, device=True)
-    kernel = Kernel.from_source("def kernel(x):\n    x[0] = rest(x)[0]", "kernel", {"rest": helper})
-    with pytest.raises(SimtError, match=r"rest, line 2: of arrays, .* only its arguments"):
-        kernel[1, 1](np.ones(4))
+def _through(body):
+    """Return what a kernel reads in the array that a device function with this body returns."""
+    source = "def chosen(v, w):\n" + textwrap.indent(body, "    ")
+    helper = Kernel.from_source(source, "chosen", {"cuda": cuda, "np": np}, device=True)
+    kernel = Kernel.from_source("def kernel(x, y):\n    x[0] = chosen(x, y)[1]", "kernel", {"chosen": helper})
+    x = np.arange(4.0)
+    kernel[1, 1](x, 10 * x)
+    return x[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "number"), [("return v", 1), ("return w", 10), ("if v[2] > 1:\n    return w\nreturn v", 10)]
+)
+def test_a_device_function_returns_its_arguments(body, number):
+    assert _through(body) == number
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("return v[1:]", "u = v\nreturn u", "v = v[1:]\nreturn v", "return v if v[0] > 1 else w"),
+        *("if v[0] > 1:\n    v = w\nreturn v", "return cuda.shared.array(2, np.float64)"),
+    ],
+)
+def test_a_device_function_returns_no_other_array(body):
+    with pytest.raises(SimtError, match=r"chosen, line [0-9]: of arrays, .* only its arguments"):
+        _through(body)

@@ -110,7 +110,12 @@ class Program:
     @cached_property
     def assigned(self) -> frozenset:
         """Names that the function assigns: its local variables, even if the module has the same names."""
-        return frozenset({*self.parameters, *([self.star] if self.star else []), *_stored(self.tree)})
+        return frozenset({*self.parameters, *([self.star] if self.star else []), *self.stored})
+
+    @cached_property
+    def stored(self) -> frozenset:
+        """Names to which statements of the function assign something."""
+        return frozenset(_stored(self.tree))
 
     @cached_property
     def passing(self) -> frozenset:

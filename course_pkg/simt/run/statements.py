@@ -250,7 +250,7 @@ def _return(run, frame, node, mask):
 def _require_argument(frame, node) -> None:
     """Raise an error if a device function returns an array that is none of its arguments, which Numba refuses."""
     name = getattr(node.value, "id", None)
-    if name in frame.program.parameters and name not in frame.program.assigned:
+    if name in frame.program.parameters and name not in frame.program.stored:
         return
     raise SimtError.at(
         frame.program.name,
