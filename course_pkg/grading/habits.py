@@ -173,7 +173,7 @@ def _arithmetic_on_arrays(node, arrays) -> Iterator[str]:
 
 @rule
 def _numpy_on_arrays(node, arrays) -> Iterator[str]:
-    """``np.sort(a)``, ``a.sort()``, ``max(a)``: functions of whole arrays that Numba does not compile for a GPU."""
+    """``np.sort(a)``, ``a.sort()``, ``sorted(a)``: functions of whole arrays that Numba does not compile for a GPU."""
     if not isinstance(node, ast.Call):
         return
     given = [a.id for a in node.args if isinstance(a, ast.Name) and a.id in arrays]
@@ -191,7 +191,7 @@ def _numpy_on_arrays(node, arrays) -> Iterator[str]:
                 f"`{ast.unparse(called)}` works on the whole array {given[0]} and does not exist in a kernel: "
                 "each thread works on its own elements, if need be in a loop."
             )
-    elif isinstance(called, ast.Name) and called.id in ("sum", "sorted", "min", "max", "list") and given:
+    elif isinstance(called, ast.Name) and called.id in ("sorted", "list") and given:
         yield (
             f"`{called.id}` works on the whole array {given[0]}; in a kernel, go through its elements in a loop."
         )

@@ -1,6 +1,7 @@
 """Rewrite a kernel: the same accesses under other names, or with something else in place of a barrier."""
 
 import ast
+import builtins
 import copy
 
 from course_pkg.simt import api
@@ -134,6 +135,12 @@ class _Helpers(ast.NodeTransformer):
             and isinstance(node.value, ast.Name)
             and node.value.id in self.arrays
         )
+
+    def visit_Call(self, node):
+        """Leave what a function of the module gets: it may be a row, and Numba lets no function return a row."""
+        if isinstance(node.func, ast.Name) and not hasattr(builtins, node.func.id):
+            return node
+        return self.generic_visit(node)
 
     def visit_Subscript(self, node):
         self.generic_visit(node)

@@ -21,7 +21,7 @@ def first_unless(turned, a, b):
 
 @cuda.jit(device=True)
 def make_tile():
-    return cuda.shared.array(64, np.float64)
+    return (cuda.shared.array(64, np.float64),)  # Numba returns a new array only inside a tuple
 
 
 @cuda.jit(device=True)
@@ -80,7 +80,7 @@ def ring_of_many_arrays(a, b, c, d, e, f, g, h, k, m, n, p, steps):
 
 def tuple_from_a_function(a, out):
     t = cuda.threadIdx.x
-    tile, (source, target) = make_tile(), both_of(a, out)
+    (tile,), (source, target) = make_tile(), both_of(a, out)
     tile[t] = source[t]
     cuda.syncthreads()
     target[t] = tile[63 - t]

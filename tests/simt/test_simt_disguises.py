@@ -42,8 +42,7 @@ NOT_NEEDED = {
     ("sstep_gram_first_3_512_float64", 1): "a thread multiplies the points that it staged",
     **{
         (f"over_gpus_{way}", n): "it waits for another GPU, of which one launch sees nothing"
-        for way in ("send", "take")
-        for n in (0, 1)
+        for way, n in (("send", 0), ("send", 1), ("take", 1))
     },
     ("sstep_gram_warps_first_8_odd_float64", 3): "the sums of so few tiles lie where nobody reads any more",
 }

@@ -107,11 +107,11 @@ def test_a_barrier_that_a_loop_lacks_shows_in_each_order(body, order):
 
 
 MET = {  # values that barriers return
-    "count": ("cuda.syncthreads_count(k[t] % 3 == 0)", 22),
-    "and": ("cuda.syncthreads_and(k[t] < 63)", 0),
-    "all": ("cuda.syncthreads_and(k[t] < 64)", 1),
-    "or": ("cuda.syncthreads_or(k[t] == 40)", 1),
-    "none": ("cuda.syncthreads_or(k[t] == 64)", 0),
+    "count": ("cuda.syncthreads_count(1 if k[t] % 3 == 0 else 0)", 22),
+    "and": ("cuda.syncthreads_and(1 if k[t] < 63 else 0)", 0),
+    "all": ("cuda.syncthreads_and(1 if k[t] < 64 else 0)", 1),
+    "or": ("cuda.syncthreads_or(1 if k[t] == 40 else 0)", 1),
+    "none": ("cuda.syncthreads_or(1 if k[t] == 64 else 0)", 0),
     "without the warps that have left": ("cuda.syncthreads_count(1)", 32),
 }
 
@@ -133,7 +133,7 @@ def test_the_number_of_barriers_may_depend_on_the_order():
     body = (  # each thread takes the largest number beside it until nothing changes
         "cuda.atomic.max(s, t, k[t])\ncuda.syncthreads()\nmore = 1\nwhile more:\n"
         "    x = cuda.atomic.max(s, (t + 1) % 64, 0)\n"
-        "    more = cuda.syncthreads_or(cuda.atomic.max(s, t, x) < x)\nout[i] = s[t]\n"
+        "    more = cuda.syncthreads_or(1 if cuda.atomic.max(s, t, x) < x else 0)\nout[i] = s[t]\n"
     )
     for order in ((0,), (1,), (0, 0.0), (1, 0.5)):
         assert (run_in_order(body, *order) == 63).all()
@@ -168,6 +168,24 @@ def test_a_barrier_that_depends_on_data_does_not_pass_by_luck(barrier):
         with pytest.raises(check.Failed):
             graded(SHARED["tickets"].format(barrier), seed)
     graded(SHARED["tickets"].format("cuda.syncthreads()\n"), 0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "by_data"),
+    [
+        *(("max(k) > 9", True), ("min(k.T) > 9", True), ("9 in k", True), ("9 not in k[:3]", True)),
+        *(
+            ("max(b, 1) > 1", False),
+            ("min((b, 1)) > 0", False),
+            ("b in (0, 2)", False),
+            ("b in range(2)", False),
+        ),
+    ],
+)
+def test_a_search_of_a_whole_array_is_known_to_depend_on_data(condition, by_data):
+    with simt.observed() as launches:
+        run(f"if {condition}:\n    cuda.syncthreads()\n")
+    assert launches[0].by_data == by_data
 
 
 TEST = (  # finds out whether the warps run in lock step: then it leaves out a barrier in a loop

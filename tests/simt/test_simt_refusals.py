@@ -115,7 +115,7 @@ WHAT = {
         "leave out .* behind from",
     ),
     "items of two types": ("y = i in (1, 2.5)", "behind `in`, Numba takes numbers of one type"),
-    "an element of an array": ("y = i in x", "`in` is outside what the interpreter runs: compare by =="),
+    "an element of a number": ("y = 1 in i", "`in` is outside what the interpreter runs: compare by =="),
     "a new dimension alone": ("y = x[None]", r"Numba compiles no x\[None\] for a GPU: write x\[None, :\]"),
     "three dots alone": ("y = x[...]", r"Numba compiles no x\[\.\.\.\] for a GPU: write x\[:\]"),
     "a barrier's argument": ("cuda.syncthreads(1)", r"cuda\.syncthreads takes nothing in its brackets"),
@@ -124,7 +124,7 @@ WHAT = {
     "a complex number as a float": ("y = float(1j * i)", "no float64 of a complex number: write its .real"),
     "a call in a shape": ("s = cuda.shared.array(len((1, 2)), np.float64)", "does not compute in the shape"),
     "an attribute in a shape": ("s = cuda.shared.array(np.e, np.float64)", "not compute in the shape"),
-    "a product of tuples": ("s = cuda.shared.array((WIDTH,) * 2, np.float64)", "not compute in the shape"),
+    "a product of tuples": ("s = cuda.shared.array((WIDTH,) * 2, np.float64)", "not repeat a tuple"),
     "Python's bool as a dtype": ("s = cuda.local.array(4, bool)", "no type of Python as the dtype"),
     "a type without meaning": ("y = max(1j, i)", r"max of complex128 and int64 has no meaning in Numba\.$"),
     "a number in one branch, an array in the other": (

@@ -146,10 +146,10 @@ def test_dynamic_shared_memory(simulator, threads):
 VOTES = """
 def kernel(x, out):
     i = cuda.grid(1)
-    out[i, 0] = cuda.syncthreads_count(x[i] > 0)
-    out[i, 1] = cuda.syncthreads_and(x[i] > -9)
-    out[i, 2] = cuda.syncthreads_or(x[i] > 9)
-    out[i, 3] = cuda.syncthreads_count(x[i] % 3)
+    out[i, 0] = cuda.syncthreads_count(1 if x[i] > 0 else 0)
+    out[i, 1] = cuda.syncthreads_and(1 if x[i] > -9 else 0)
+    out[i, 2] = cuda.syncthreads_or(1 if x[i] > 9 else 0)
+    out[i, 3] = cuda.syncthreads_count(1 if x[i] % 3 != 0 else 0)
 """
 
 

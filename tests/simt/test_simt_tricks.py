@@ -173,7 +173,7 @@ def tile_of(size, dtype):
 
     @cuda.jit(device=True)
     def tile():
-        return cuda.shared.array(size, dtype)
+        return (cuda.shared.array(size, dtype),)
 
     return tile
 
@@ -184,7 +184,7 @@ FLOATS, INTEGERS = tile_of(32, np.float64), tile_of(64, np.int32)
 @cuda.jit
 def tiles_of_two_functions(out):
     t = cuda.threadIdx.x
-    one, other = FLOATS(), INTEGERS()
+    (one,), (other,) = FLOATS(), INTEGERS()
     other[t], other[t + 32] = 1, 2
     one[t] = 0.5
     out[t] = one[t] + other[t + 32]

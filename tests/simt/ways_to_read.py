@@ -7,7 +7,7 @@ itself.
 import ast
 from dataclasses import dataclass
 
-from course_pkg.simt.front.functions import BY_NAME, UFUNCS
+from course_pkg.simt.front.functions import BY_NAME, PARTS, UFUNCS
 from course_pkg.simt.front.known import BUILTINS, SCALARS
 from course_pkg.simt.run.expressions import OPERATORS
 
@@ -189,6 +189,8 @@ MATH_CALLS = {
     if name == "cmath.rect"
     else [_one(f"cmath.polar(complex({{r}}, 1.0))[{part}]") for part in (0, 1)]
     if name == "cmath.polar"
+    else [_one(f"math.{name}({{r}})[{part}]") for part in (0, 1)]
+    if name in PARTS
     else [_one(f"math.{name}({{r}})" if "." not in name else f"abs({name}(complex({{r}}, 1.0)))")]
     for name in BY_NAME
 }

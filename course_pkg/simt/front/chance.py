@@ -112,7 +112,7 @@ def _stored(*nodes) -> set:
 
 def _depends(node, drawn: set) -> bool:
     """Return whether an expression depends on elements of arrays; calls are taken to do so, if they are not known."""
-    if isinstance(node, ast.Subscript) and not _of_a_shape(node):
+    if (isinstance(node, ast.Subscript) and not _of_a_shape(node)) or _asks_an_array(node):
         return True
     if isinstance(node, ast.Name):
         return node.id in drawn
@@ -126,3 +126,14 @@ def _depends(node, drawn: set) -> bool:
 
 def _of_a_shape(node: ast.Subscript) -> bool:
     return isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
+
+
+def _asks_an_array(node) -> bool:
+    """Return whether an expression is ``max(a)``, ``min(a)`` or ``x in a``, where ``a`` may be a whole array."""
+    asked = []
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        asked = node.args if getattr(node.func, "id", None) in ("min", "max") else []
+    elif isinstance(node, ast.Compare):
+        pairs = zip(node.ops, node.comparators, strict=True)
+        asked = [right for op, right in pairs if isinstance(op, (ast.In, ast.NotIn))]
+    return any(isinstance(one, (ast.Name, ast.Attribute)) for one in asked)

@@ -5,6 +5,7 @@ import cmath
 import math
 import operator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,10 @@ def _fmod(a, b):
     return np.fmod(a, np.where(b == 0, np.nan, b))
 
 
+def _result(function, number, x):
+    return function(x)[number]
+
+
 _remainder = np.vectorize(
     lambda a, b: math.remainder(a, b) if b and math.isfinite(a) else math.nan, otypes=[float]
 )
@@ -80,14 +85,16 @@ _TABLE = [
     *(
         Function(f"cmath.{n}", getattr(cmath, n), getattr(np, m or n))
         for n, m in [
-            ("exp", ""), ("log", ""), ("sqrt", ""), ("sin", ""), ("cos", ""), ("tan", ""), ("sinh", ""), ("cosh", ""),
+            ("exp", ""), ("log10", ""), ("sqrt", ""), ("sin", ""), ("cos", ""), ("tan", ""), ("sinh", ""), ("cosh", ""),
             ("tanh", ""), ("asin", "arcsin"), ("acos", "arccos"), ("atan", "arctan"), ("asinh", "arcsinh"),
             ("acosh", "arccosh"), ("atanh", "arctanh"), ("phase", "angle"),
         ]
     ),
+    Function("cmath.log", cmath.log, lambda z, *base: np.log(z) / np.log(*base) if base else np.log(z)),
     Function("cmath.rect", cmath.rect, lambda r, phi: r * np.cos(phi) + 1j * (r * np.sin(phi))),
     Function("cmath.polar", cmath.polar, np.abs, ""),  # returns two numbers: see run/calls.py
     *(Function(f"cmath.{n}", getattr(cmath, n), getattr(np, n), "") for n in ("isnan", "isinf", "isfinite")),
+    Function("modf", math.modf, np.modf), Function("frexp", math.frexp, np.frexp),  # two numbers: see PARTS
     Function("degrees", math.degrees, np.degrees, "special"),
     Function("radians", math.radians, np.radians, "special"),
 ]
@@ -95,6 +102,12 @@ _TABLE = [
 
 FUNCTIONS: dict[int, Function] = {id(f.python): f for f in _TABLE}
 BY_NAME = {f.name: f for f in _TABLE}
+PARTS = {  # functions with two results, and the functions that compute them
+    name: [
+        Function(f"{name}, result {k}", python, partial(_result, numpys, k), "", math.fabs) for k in (0, 1)
+    ]
+    for name, python, numpys in (("modf", math.modf, np.modf), ("frexp", math.frexp, np.frexp))
+}
 
 
 # NumPy's ufuncs that Numba compiles for scalars on a GPU (numba-cuda 0.30, numba/cuda/ufuncs.py). np.add and np.sqrt

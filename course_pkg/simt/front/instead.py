@@ -74,8 +74,7 @@ def of_attribute(name: str) -> Refusal:
     >>> of_attribute("dot").way
     'multiply and add in a loop'
     """
-    way = ATTRIBUTES.get(name, "")
-    return refusal(f"the attribute .{name}", way, compiled=name in COMPILED_ATTRIBUTES)
+    return refusal(f"the attribute .{name}", ATTRIBUTES.get(name, ""))
 
 
 def of_member(module: str, name: str) -> Refusal:
@@ -91,6 +90,17 @@ def of_member(module: str, name: str) -> Refusal:
     first = name.partition(".")[0] if module == "cuda" else name
     compiled = module == "cuda" or name in COMPILED_MEMBERS.get(module, ())
     return refusal(f"{module}.{name}", MEMBERS.get(module, {}).get(first, ""), compiled=compiled)
+
+
+def of_call(name: str) -> Refusal:
+    """Return the refusal of a call of something in ``cuda`` that is no function.
+
+    Examples
+    --------
+    >>> of_call("threadIdx").way
+    'write cuda.threadIdx.x, without brackets'
+    """
+    return refusal(f"a call of cuda.{name}", CALLS.get(name, ""))
 
 
 def of_object(thing, name: str) -> Refusal:
@@ -138,7 +148,6 @@ SYNTAX = {
     ast.NamedExpr: refusal(
         "an assignment inside an expression",
         "give the value to the name on a line of its own, before",
-        compiled=True,
     ),
     ast.Constant: refusal(
         "a string",
@@ -153,7 +162,6 @@ SYNTAX = {
 }
 
 ATTRIBUTES = {  # {name: what to write instead}
-    "transpose": "write x.T",
     "astype": "cast each element, as in numba.int64(x[i])",
     "sort": "sort on the host, or compare and swap elements in loops",
     "take": "write x[i]",
@@ -164,10 +172,10 @@ ATTRIBUTES = {  # {name: what to write instead}
     "dot": "multiply and add in a loop",
     "cumsum": "add in a loop",
     "flatten": "index with one index for each dimension, or pass x.reshape(x.size) to the launch",
+    "length": "write x.size",
     "append": "use cuda.local.array and a counter",
     "ravel": "pass x.ravel() to the launch",
 }
-COMPILED_ATTRIBUTES = frozenset({"transpose", "start", "stop"})
 
 _NO_SCALARS = {  # NumPy functions that Numba compiles for a GPU only under another name, or only for arrays
     **{
@@ -190,9 +198,6 @@ MEMBERS = {  # {module: {name: what to write instead}}
         "linspace": "compute each number, as in `first + i * step`",
         "round": "write round(x)",
         "around": "write round(x)",
-        "shape": "write x.shape",
-        "size": "write x.size",
-        "searchsorted": "search in a loop",
         "amin": "compare in a loop, beginning with the first element",
         "amax": "compare in a loop, beginning with the first element",
         "median": "sort a cuda.local.array in loops, and take the element in its middle",
@@ -202,11 +207,7 @@ MEMBERS = {  # {module: {name: what to write instead}}
         "where": "write `a if condition else b`",
         "clip": "write min(max(x, low), high)",
     },
-    "math": {
-        "gcd": "write Euclid's loop: while b: a, b = b, a % b",
-        "frexp": "use math.log2 and math.floor",
-        "modf": "use math.trunc",
-    },
+    "math": {"abs": "write abs(x)", "gcd": "write Euclid's loop: while b: a, b = b, a % b"},
     "operator": {
         "getitem": "write x[i]",
         "setitem": "write x[i] = y",
@@ -221,7 +222,15 @@ MEMBERS = {  # {module: {name: what to write instead}}
         "bf16": "use numba.float32: only a GPU has this type",
     },
 }
-COMPILED_MEMBERS = {"numpy": ("shape", "size", "searchsorted", "dtype"), "math": ("frexp", "modf")}
+COMPILED_MEMBERS = {"numpy": ("array_equal",)}
+CALLS = {  # {name of something in cuda that is no function: what to write instead of a call of it}
+    **{
+        name: f"write cuda.{name}.x, without brackets"
+        for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")
+    },
+    "shared": "write cuda.shared.array(32, numba.float32)",
+    "local": "write cuda.local.array(4, numba.float32)",
+}
 
 OBJECTS = {  # {class, or (class, name): what to write instead}
     "function_without_def": "write a function with def under @cuda.jit(device=True)",
@@ -232,7 +241,10 @@ OBJECTS = {  # {class, or (class, name): what to write instead}
     ("type", "str"): "leave the text out: a kernel works with numbers",
     "type": "write helpers as functions under @cuda.jit(device=True), and give each constant a name of its own",
     "EnumType": "use a number with a name of its own",
-    ("builtin_function_or_method", "sum"): "add in a loop, or write x.sum() for an array",
+    ("builtin_function_or_method", "sum"): "give it an array, a tuple or a range",
+    ("builtin_function_or_method", "iter"): "loop over the array with for",
+    ("builtin_function_or_method", "next"): "loop over the array with for, or write x[i]",
+    ("builtin_function_or_method", "isinstance"): "leave it out: each variable of a kernel has one type",
     ("builtin_function_or_method", "any"): "join the conditions by or",
     ("builtin_function_or_method", "all"): "join the conditions by and",
     "Quitter": "to end a thread, write return",
@@ -246,8 +258,10 @@ COMPILED_OBJECTS = frozenset(
     {
         "str",
         "str_",
+        "EnumType",
         ("type", "type"),
-        *(("builtin_function_or_method", name) for name in ("sum", "isinstance", "breakpoint")),
+        *(("builtin_function_or_method", name) for name in ("sum", "iter", "next", "hasattr", "ord")),
+        *(("builtin_function_or_method", name) for name in ("isinstance", "breakpoint")),
     }
 )
 CALLED = {  # {class: what sentences call it}

@@ -36,7 +36,13 @@ ARRAY_FUNCTIONS = (
     "ndindex",
     "nditer",
     "ndenumerate",
+    "searchsorted",
+    "count_nonzero",
+    "size",
+    "shape",
+    "asarray",
 )
+NUMBER_FUNCTIONS = ("real", "imag", "angle", "sinc", "isscalar", "finfo", "iinfo", "dtype")
 
 
 def _types() -> dict:
@@ -91,6 +97,8 @@ def entity(run, frame, node, thing):
     """Return the interpreter's object for a Python object that a kernel names."""
     if isinstance(thing, (bool, int, float, complex, np.number, np.bool_)):
         return run.constant(thing if not isinstance(thing, np.generic) else thing.item(), _scalar_type(thing))
+    if thing is None:
+        return None
     if isinstance(thing, tuple):
         return tuple(entity(run, frame, node, part) for part in thing)
     if id(thing) in TYPES:

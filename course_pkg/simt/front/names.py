@@ -12,16 +12,15 @@ from course_pkg.simt.front import vectors
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.given import index_value
 from course_pkg.simt.front.instead import of_attribute, of_member
-from course_pkg.simt.front.known import ARRAY_FUNCTIONS, BUILTINS, MODULES, TYPES, entity
+from course_pkg.simt.front.known import ARRAY_FUNCTIONS, BUILTINS, MODULES, NUMBER_FUNCTIONS, TYPES, entity
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.stubs import MEANINGS
-from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.cooperative import Grid
 from course_pkg.simt.run.expressions import evaluate, handles
 from course_pkg.simt.run.hindsight import follow
-from course_pkg.simt.run.members import array_member
+from course_pkg.simt.run.members import array_member, part_of_number
 from course_pkg.simt.run.values import (
     Builtin,
     Intrinsic,
@@ -33,8 +32,10 @@ from course_pkg.simt.run.values import (
     Value,
     undefined,
 )
+from course_pkg.simt.run.views import SliceOf
 
 _PARTS: dict = {}  # the objects for names in cuda that are not numbers, such as shared.array
+_LEFT_OUT = {"start": 0, "stop": 2**63 - 1, "step": 1}  # the parts of a slice that the source leaves out
 MAKERS = ("zeros", "empty", "ones", "full", "array", "zeros_like", "empty_like", "arange")
 CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 
@@ -146,12 +147,13 @@ def member(run, frame, node, owner, mask):
         return owner[vectors.PARTS.index(name)]
     if isinstance(owner, Grid) and name == "sync":
         return Method(name, owner)
-    if isinstance(owner, Value) and name in ("real", "imag") and owner.data.dtype.kind == "c":
-        part = owner.data.real if name == "real" else owner.data.imag
-        value = run.view(owner, part, type_of(part.dtype), run.numbering.of(name, owner.key))
-        return follow(value, lambda data: getattr(data, name), owner)
     if isinstance(owner, Value) and name in ("real", "imag"):
-        return owner if name == "real" else run.constant(0, owner.type)
+        return part_of_number(run, owner, name)
+    if isinstance(owner, Range) and name in ("start", "stop", "step"):
+        return getattr(owner, name)
+    if isinstance(owner, SliceOf) and name in _LEFT_OUT:
+        part = getattr(owner, name)
+        return run.constant(_LEFT_OUT[name]) if part is None else part
     if isinstance(owner, Value) and name in ("conjugate", "item"):
         return Method(name, owner)
     if isinstance(owner, Value):
@@ -175,13 +177,15 @@ def _module_member(run, frame, node, owner, name):
         return Module("numba.types", types) if name == "types" else Intrinsic("")
     if owner.name == "numpy" and name == "newaxis":
         return None
+    if owner.name == "cmath" and name in ("infj", "nanj"):
+        return run.constant(getattr(owner.module, name))
     if owner.name in ("math", "numpy", "cmath") and name in CONSTANTS and hasattr(owner.module, name):
         return run.constant(float(getattr(owner.module, name)))
     thing = getattr(owner.module, name, None) if not name.startswith("_") else None
     if thing is not None and (id(thing) in TYPES or id(thing) in FUNCTIONS or id(thing) in BUILTINS):
         return entity(run, frame, node, thing)
     where = frame.program.name, node.lineno
-    if owner.name == "numpy" and name in ARRAY_FUNCTIONS:
+    if owner.name == "numpy" and name in (*ARRAY_FUNCTIONS, *NUMBER_FUNCTIONS):
         return Builtin(f"numpy.{name}", thing)
     if owner.name == "numpy" and name in MAKERS:
         raise SimtError.at(

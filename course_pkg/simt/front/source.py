@@ -4,6 +4,7 @@ import ast
 import builtins
 import inspect
 import linecache
+import math
 import re
 import textwrap
 from collections import Counter
@@ -109,7 +110,12 @@ class Program:
     @cached_property
     def assigned(self) -> frozenset:
         """Names that the function assigns: its local variables, even if the module has the same names."""
-        return frozenset({*self.parameters, *([self.star] if self.star else []), *_stored(self.tree)})
+        return frozenset({*self.parameters, *([self.star] if self.star else []), *self.stored})
+
+    @cached_property
+    def stored(self) -> frozenset:
+        """Names to which statements of the function assign something."""
+        return frozenset(_stored(self.tree))
 
     @cached_property
     def passing(self) -> frozenset:
@@ -128,11 +134,13 @@ class Program:
             return self.names[name]
         if hasattr(builtins, name):
             return getattr(builtins, name)
-        raise SimtError.at(self.name, line, f"the name {name!r} is not defined{_in_cuda(name)}.")
+        raise SimtError.at(self.name, line, f"the name {name!r} is not defined{_in_a_module(name)}.")
 
 
-def _in_cuda(name: str) -> str:
-    """Return a hint to write ``cuda.`` before a name, if ``cuda`` has such a name for kernels."""
+def _in_a_module(name: str) -> str:
+    """Return a hint to write ``cuda.`` or ``math.`` before a name, if the module has such a name for kernels."""
+    if hasattr(math, name):
+        return f": write math.{name}"
     return f": write cuda.{name}" if name in {whole.partition(".")[0] for whole in MEANINGS} else ""
 
 

@@ -17,7 +17,7 @@ from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.hindsight import recall, remember
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.needed import no_elements, no_index, require_numbers
+from course_pkg.simt.run.needed import no_elements, no_index, no_number, require_numbers
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.tuples import part_of_tuple
@@ -248,7 +248,12 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     """Write a value to the element of each lane."""
     array = place.array
     if not isinstance(value, Value):
-        raise SimtError.at(place.where.function, place.where.line, "only numbers can be stored in an array.")
+        why = no_number(None, value)
+        raise SimtError.at(
+            place.where.function,
+            place.where.line,
+            f"only numbers can be stored in an array{why and f', and {why}'}.",
+        )
     if array.space == "constant" or not array.flat.flags.writeable:
         raise SimtError.at(
             place.where.function,

@@ -52,7 +52,9 @@ def _known_at_launch(run, size: int) -> tuple[Value]:
 
 def _shape_and_dtype(run, frame, node, name, arguments, named):
     arguments = [*arguments, *(named[k] for k in ("shape", "dtype") if k in named)]
-    if len(arguments) != 2:
+    alignment = [*arguments[2:], *(named[k] for k in ("alignment",) if k in named)]
+    arguments = arguments[:2]
+    if len(arguments) != 2 or len(alignment) > 1:
         raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes a shape and a dtype.")
     shape, dtype = arguments
     shape = shape if isinstance(shape, tuple) else (shape,)

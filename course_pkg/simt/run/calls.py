@@ -8,24 +8,22 @@ from numba.core import types
 
 from course_pkg.simt.counting.expanded import INSIDE, SIGNED
 from course_pkg.simt.errors import SimtError, Unsupported
-from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS
-from course_pkg.simt.front.instead import of_object
-from course_pkg.simt.front.known import ARRAY_FUNCTIONS
+from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS, PARTS
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, signature, type_of_extreme
-from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run import draws
 from course_pkg.simt.run.constructs import at_its_place, unsupported
-from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, unary
+from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, truth, unary
 from course_pkg.simt.run.functions import LocalFunction, arguments_of, call_function
+from course_pkg.simt.run.gathering import NOTHING, of_sequences, without_side
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
-from course_pkg.simt.run.iteration import Zipped, enumerated, indices_of, made_range, written_out, zipped
-from course_pkg.simt.run.members import flattened, method
+from course_pkg.simt.run.iteration import made_range
+from course_pkg.simt.run.members import method
+from course_pkg.simt.run.needed import not_called
 from course_pkg.simt.run.printing import print_call
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
 from course_pkg.simt.run.values import Builtin, Intrinsic, Method, TypeName, Value
-from course_pkg.simt.run.views import made_slice
 
 
 @handles(ast.Call)
@@ -36,8 +34,12 @@ def call(run, frame, node: ast.Call, mask):
         return print_call(run, frame, node, mask)
     if isinstance(function, TypeName) and (number := _written(node, function)) is not None:
         return run.constant(number)
-    makes_array = isinstance(function, Intrinsic) and function.name in ("shared.array", "local.array")
-    arguments, named = arguments_of(run, frame, node, mask, types_by_name=makes_array)
+    names_types = isinstance(function, Intrinsic) and function.name in ("shared.array", "local.array")
+    names_types |= isinstance(function, Builtin) and function.name == "numpy.dtype"
+    if isinstance(function, Builtin) and function.name == "numpy.searchsorted":
+        arguments, named = arguments_of(run, frame, without_side(node), mask)
+    else:
+        arguments, named = arguments_of(run, frame, node, mask, types_by_name=names_types)
     if isinstance(function, Intrinsic):
         return intrinsic(run, frame, node, function.name, arguments, named, mask)
     function = draws.ours(function)
@@ -60,7 +62,7 @@ def call(run, frame, node: ast.Call, mask):
             if error.line is not None:
                 raise
             raise at_its_place(frame, node, error) from None
-    raise unsupported(frame, node, f"a call of {ast.unparse(node.func)}")
+    raise not_called(frame, node, function) or unsupported(frame, node, f"a call of {ast.unparse(node.func)}")
 
 
 def _written(node, function) -> float | None:
@@ -75,6 +77,8 @@ def _written(node, function) -> float | None:
 
 
 def _cast(run, frame, node, function, arguments, mask):
+    if len(arguments) == 1 and isinstance(arguments[0], tuple) and function.type == types.boolean:
+        return truth(run, frame, arguments[0], node)
     if isinstance(function.type, types.Complex) and len(arguments) == 2:
         return _complex(run, frame, node, function, *arguments, mask)
     if len(arguments) != 1 or not isinstance(arguments[0], Value):
@@ -92,14 +96,22 @@ def _cast(run, frame, node, function, arguments, mask):
             node.lineno,
             f"Numba makes no {wanted} of a complex number: write its .real or .imag.",
         )
-    keeps = types.Integer if wanted == INT64 else types.Float  # as in Numba: int(x) of a uint8 is a uint8
-    return cast(run, arguments[0], given if function.of_python and isinstance(given, keeps) else wanted)
+    keeps = {INT64: types.Integer, types.float64: types.Float}.get(wanted) if function.of_python else None
+    if keeps is not None and isinstance(given, keeps):
+        return arguments[0]  # as in Numba: int(x) of a uint8 is a uint8
+    return cast(run, arguments[0], wanted)
 
 
 def _complex(run, frame, node, function, real, imag, mask):
     """Return the complex number with the given real and imaginary parts."""
     if not isinstance(real, Value) or not isinstance(imag, Value):
         raise unsupported(frame, node, f"{function.type}(…) of something else than two numbers")
+    if any(isinstance(part.type, types.Complex) for part in (real, imag)):
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            "Numba makes a complex number of two real ones: write .real and .imag.",
+        )
     dtype = dtype_of(function.type)
 
     def joined(one, other):
@@ -120,25 +132,9 @@ def _builtin(run, frame, node, function, arguments, mask):
     name, known = function.name, FUNCTIONS.get(id(function.function))
     if name == "range":
         return made_range(run, frame, node, arguments)
-    if name == "enumerate":
-        return enumerated(run, frame, node, arguments)
-    if name == "zip":
-        return zipped(run, frame, node, arguments)
-    if name.startswith("numpy.") and name.removeprefix("numpy.") in ARRAY_FUNCTIONS:
-        return _of_array(run, frame, node, name.removeprefix("numpy."), arguments, mask)
-    if name == "tuple" and len(arguments) == 1 and isinstance(arguments[0], tuple):
-        return arguments[0]
-    if name == "slice":
-        return _slice(run, frame, node, arguments)
-    if name == "sum":
-        return _sum(run, frame, node, arguments, mask)
-    if name == "len":
-        (thing,) = arguments
-        if isinstance(thing, Array):
-            return thing.shape[0]
-        if isinstance(thing, tuple):
-            return run.constant(len(thing))
-        raise unsupported(frame, node, "len of something that is no array or tuple", compiled=True)
+    gathered = of_sequences(run, frame, node, name, arguments, mask)
+    if gathered is not NOTHING:
+        return gathered
     if len(arguments) == 1 and isinstance(arguments[0], tuple) and name in ("min", "max"):
         arguments = list(arguments[0])
     if not all(isinstance(a, Value) for a in arguments):
@@ -159,6 +155,9 @@ def _builtin(run, frame, node, function, arguments, mask):
                 f"Numba has no {name} of a truth value and a number: write int(…) around the truth value.",
             )
         return _extreme(run, name, arguments, mask)
+    if name in ("pow", "divmod") and len(arguments) != 2:
+        modulus = ": write (a ** b) % c instead of a third" * (name == "pow" and len(arguments) == 3)
+        raise SimtError.at(frame.program.name, node.lineno, f"Numba's {name} takes two numbers{modulus}.")
     if name == "divmod":
         return tuple(binary(run, frame, node, op, *arguments, mask) for op in (ast.FloorDiv(), ast.Mod()))
     if name == "pow" and known is None:
@@ -171,6 +170,9 @@ def _builtin(run, frame, node, function, arguments, mask):
     if name == "cmath.polar":
         size = _abs_or_round(run, frame, node, "abs", arguments, mask)
         return size, _number_function(run, frame, node, BY_NAME["cmath.phase"], arguments, mask)
+    if name in PARTS:
+        one, other = (_number_function(run, frame, node, part, arguments, mask) for part in PARTS[name])
+        return one, cast(run, other, types.int32) if name == "frexp" else other
     if name in ("abs", "round"):
         return _abs_or_round(run, frame, node, name, arguments, mask)
     return _number_function(run, frame, node, known or BY_NAME[name], arguments, mask)
@@ -181,39 +183,6 @@ def _arity(function) -> int:
     if isinstance(function.python, np.ufunc):
         return function.python.nin
     return 0 if function.kind is None else 1 if issubclass(function.kind, ast.unaryop) else 2
-
-
-def _of_array(run, frame, node, name, arguments, mask):
-    """Call a NumPy function of arrays that Numba compiles for a GPU."""
-    if name == "ndindex":
-        return indices_of(run, frame, node, arguments, mask)
-    if len(arguments) != 1 or not isinstance(arguments[0], Array):
-        raise SimtError.at(frame.program.name, node.lineno, f"numpy.{name} takes one array in a kernel.")
-    array = arguments[0]
-    if name == "nditer":
-        return flattened(run, array)
-    if name == "ndenumerate":
-        indices = indices_of(run, frame, node, [array.shape], mask)
-        return Zipped((indices, flattened(run, array)))
-    return method(run, frame, node, Method(name, array), [], mask)
-
-
-def _slice(run, frame, node, arguments):
-    if not 1 <= len(arguments) <= 3:
-        raise SimtError.at(frame.program.name, node.lineno, "slice takes one to three integers.")
-    parts = [None, *arguments] if len(arguments) == 1 else arguments
-    return made_slice(frame, node, [*parts, None, None][:3])
-
-
-def _sum(run, frame, node, arguments, mask):
-    """Return the sum of the items of a tuple, of the elements of an array, or of the numbers of a range."""
-    total = arguments[1] if len(arguments) == 2 else run.constant(0)
-    parts = written_out(run, arguments[0])
-    if parts is None:
-        raise unsupported(frame, node, of_object(sum, "sum"))
-    for part in parts:
-        total = binary(run, frame, node, ast.Add(), total, part, mask)
-    return total
 
 
 def _extreme(run, name, arguments, mask):
@@ -250,9 +219,7 @@ def _abs_or_round(run, frame, node, name, arguments, mask):
     else:
         a, digits = value, arguments[1]
         if not digits.constant:
-            raise unsupported(
-                frame, node, "round to a number of digits that is not written out", compiled=True
-            )
+            return _rounded(run, a, digits, mask)
         _, kind = signature(round, value.type, digits.type)
         compute, what = partial(np.round, decimals=digits.number), ("round", digits.number)
 
@@ -264,6 +231,25 @@ def _abs_or_round(run, frame, node, name, arguments, mask):
     if what == "abs" and isinstance(kind, types.Float):
         result.sign = "abs"
     return follow(result, computed, a)
+
+
+def _rounded(run, value, digits, mask):
+    """Return a number rounded to so many decimal digits as another value says."""
+    _, kind = signature(round, value.type, digits.type)
+
+    def computed(data, digits):
+        power = 10.0 ** np.abs(digits)
+        fine, coarse = np.rint(data * power) / power, np.rint(data / power) * power
+        return np.where(digits >= 0, fine, coarse).astype(dtype_of(kind), copy=False)
+
+    key = run.numbering.of("round to", value.key, digits.key)
+    run.ledger.use(digits)
+    return follow(
+        run.derived(computed(value.data, digits.data), kind, key, (value, digits), mask),
+        computed,
+        value,
+        digits,
+    )
 
 
 def _number_function(run, frame, node, function, arguments, mask):

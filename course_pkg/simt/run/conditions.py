@@ -1,19 +1,13 @@
-"""Comparisons, ``and``, ``or`` and conditional expressions. They may decide which lanes evaluate their operands."""
+"""``and``, ``or`` and conditional expressions. They may decide which lanes evaluate their operands."""
 
 import ast
 from dataclasses import replace
 
-import numpy as np
-
 from course_pkg.simt.counting.junctions import begin_blocks
-from course_pkg.simt.errors import SimtError
-from course_pkg.simt.front.effects import effects
-from course_pkg.simt.front.instead import of_node
-from course_pkg.simt.front.typing import BOOL, unify
-from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.front.typing import unify
+from course_pkg.simt.run.comparisons import decide_if_needed, joined
 from course_pkg.simt.run.expressions import (
     CONDITIONS,
-    binary,
     cast,
     condition,
     evaluate,
@@ -21,94 +15,11 @@ from course_pkg.simt.run.expressions import (
     negated,
     truth,
 )
-from course_pkg.simt.run.hindsight import decide, follow
+from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.merge import merge
-from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of
 from course_pkg.simt.run.sway import scope, swayed
 from course_pkg.simt.run.values import Value
-
-
-@handles(ast.Compare)
-def _compare(run, frame, node, mask):
-    left_node, left, result = node.left, evaluate(run, frame, node.left, mask), None
-    for op, right_node in zip(node.ops, node.comparators, strict=True):
-        inner = mask if result is None or run.dry else mask.split(result.data)[0]
-        _decide(run, frame, right_node, result, mask)
-        right = evaluate(run, frame, right_node, inner)
-        if isinstance(op, (ast.Is, ast.IsNot)):
-            return _identity(run, frame, node, op, left, right, inner)
-        if (left is None or right is None) and isinstance(op, (ast.Eq, ast.NotEq)):
-            return run.constant.truth((left is right) == isinstance(op, ast.Eq))
-        if isinstance(op, (ast.In, ast.NotIn)):
-            one = _among(run, frame, node, op, left, right, inner)
-        elif isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, (ast.Eq, ast.NotEq)):
-            one = _alike(run, frame, node, op, left, right, inner)
-        else:
-            require_numbers(frame, (left_node, left), (right_node, right))
-            one = binary(run, frame, node, op, left, right, inner)
-        result = one if result is None else _both(run, result, one, mask)
-        left_node, left = right_node, right
-    return result
-
-
-def _decide(run, frame, node, result, mask) -> None:
-    """Note that the result so far decides which lanes evaluate an expression, if the expression has side effects."""
-    if result is not None and effects(run, frame, [node]):
-        run.ledger.demand(result, mask)
-
-
-def _identity(run, frame, node, op, left, right, mask):
-    """Evaluate ``is`` or ``is not`` with None on one side, or with True or False on the right.
-
-    A truth value is True or False. A number is none of the three.
-    """
-    if left is None or right is None:
-        return run.constant.truth((left is right) == isinstance(op, ast.Is))
-    if isinstance(left, Value) and isinstance(right, Value) and right.constant and right.type == BOOL:
-        if left.type != BOOL:
-            return run.constant.truth(isinstance(op, ast.IsNot))
-        return binary(
-            run, frame, node, ast.Eq() if isinstance(op, ast.Is) else ast.NotEq(), left, right, mask
-        )
-    raise unsupported(frame, node, of_node(op))
-
-
-def _among(run, frame, node, op, left, right, mask):
-    """Evaluate ``in`` or ``not in``: return whether a number equals an item of a tuple, or whether it equals none."""
-    if not isinstance(right, tuple) or not isinstance(left, Value):
-        raise unsupported(frame, node, of_node(op))
-    if len({getattr(part, "type", None) for part in right}) > 1:
-        raise SimtError.at(
-            frame.program.name,
-            node.lineno,
-            "behind `in`, Numba takes numbers of one type: give all of them "
-            "the same type, or compare by == and or.",
-        )
-    result = run.constant.truth(False)
-    for part in right:
-        result = _joined(run, False, result, binary(run, frame, node, ast.Eq(), left, part, mask), mask)
-    return negated(run, result) if isinstance(op, ast.NotIn) else result
-
-
-def _alike(run, frame, node, op, left, right, mask):
-    """Return whether two tuples are equal, or for ``!=`` whether they differ."""
-    result = run.constant.truth(len(left) == len(right))
-    for a, b in zip(left, right, strict=False):
-        both = isinstance(a, tuple) and isinstance(b, tuple)
-        one = (
-            _alike(run, frame, node, ast.Eq(), a, b, mask)
-            if both
-            else binary(run, frame, node, ast.Eq(), a, b, mask)
-        )
-        result = _both(run, result, one, mask)
-    return negated(run, result) if isinstance(op, ast.NotEq) else result
-
-
-def _both(run, a, b, mask):
-    key = run.numbering.of("and", a.key, b.key)
-    value = run.derived(a.data & b.data, BOOL, key, (a, b), mask, a.constant and b.constant)
-    return follow(value, np.logical_and, a, b)
 
 
 def _junction(run, frame, node, mask):
@@ -117,13 +28,13 @@ def _junction(run, frame, node, mask):
     begins = begin_blocks(frame, node) if run.ledger.counts else ()
     reaching = mask  # the lanes that reach the branch before the current operand
     for at, part in enumerate(node.values):
-        _decide(run, frame, part, result, mask)
+        decide_if_needed(run, frame, part, result, mask)
         if at in begins:
             run.ledger.demand(result, reaching)
             run.ledger.new_block()
             reaching = inner
         test = condition(run, frame, part, reaching if run.ledger.counts else inner)
-        result = test if result is None else _joined(run, conjunction, result, test, mask)
+        result = test if result is None else joined(run, conjunction, result, test, mask)
         if result.constant and result.number != conjunction:
             return result
         if run.dry:
@@ -141,14 +52,6 @@ CONDITIONS[ast.BoolOp] = _junction
 def _calls(parts: list) -> bool:
     """Return whether operands of a condition contain a function call."""
     return any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
-
-
-def _joined(run, conjunction, result, test, mask):
-    both = np.logical_and if conjunction else np.logical_or
-    key = run.numbering.of("and" if conjunction else "or", result.key, test.key)
-    constant = result.constant and test.constant
-    value = run.derived(both(result.data, test.data), BOOL, key, (result, test), mask, constant)
-    return follow(value, both, result, test)
 
 
 @handles(ast.BoolOp)

@@ -2,12 +2,13 @@
 
 import ast
 import operator
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.errors import Unsupported
+from course_pkg.simt.errors import SimtError, Unsupported
+from course_pkg.simt.front import literal
 from course_pkg.simt.front.instead import of_node
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, dtype_of, signature
@@ -15,6 +16,7 @@ from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.keys import key_of
 from course_pkg.simt.run.needed import no_numbers, require_numbers
+from course_pkg.simt.run.powers import integer_power
 from course_pkg.simt.run.values import Value
 
 OPERATORS = {
@@ -81,31 +83,34 @@ def _tuple(run, frame, node, mask):
 
 @handles(ast.BinOp)
 def _binary(run, frame, node, mask):
+    number = literal.number_of(node)
+    if number is not None:
+        return _as_python_does(run, frame, node, number)
     left = evaluate(run, frame, node.left, mask)
     right = evaluate(run, frame, node.right, mask)
     numbers = type(left) is type(right) is Value  # the usual case
     if not numbers and not (isinstance(left, tuple) and isinstance(node.op, ast.Mult)):
         require_numbers(frame, (node.left, left), (node.right, right))
-    value = binary(run, frame, node, node.op, left, right, mask)
-    if isinstance(value, Value) and value.constant and all(map(_is_written, (node.left, node.right))):
-        return run.constant(value.number, value.type)  # Python itself computes 2 * 16 before Numba sees it
-    return value
+    return binary(run, frame, node, node.op, left, right, mask)
 
 
-@lru_cache(4096)  # the result is the same for every launch of a kernel
-def _is_written(node) -> bool:
-    """Return whether an expression consists only of literal numbers and operators."""
-    return all(
-        isinstance(n, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop))
-        for n in ast.walk(node)
-    )
+def _as_python_does(run, frame, node, number):
+    """Return the value of ``2 * 16``, which Python itself computes before Numba sees it."""
+    try:
+        return run.constant(number)
+    except Unsupported as error:
+        raise SimtError.at(frame.program.name, node.lineno, f"{error} Write a smaller one.") from None
 
 
 def binary(run, frame, node, op, left, right, mask) -> Value:
     """Apply a binary operator with Numba's types, and count the operation."""
     if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
         return left + right
-    if isinstance(left, tuple) and isinstance(op, ast.Mult) and isinstance(right, Value) and right.constant:
+    if isinstance(left, tuple) and isinstance(op, ast.Mult) and isinstance(right, Value):
+        if not literal.is_literal(node):
+            raise SimtError.at(
+                frame.program.name, node.lineno, "Numba does not repeat a tuple: write its items out."
+            )
         return left * right.number
     if not isinstance(left, Value) or not isinstance(right, Value):
         raise no_numbers(frame, node, left, right)
@@ -151,22 +156,10 @@ def _compute(kind, ufunc, a, b, dtype):
     if kind in SHIFTS:
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     if kind is ast.Pow and dtype.kind in "iu":
-        return _integer_power(a.astype(dtype), b, dtype)
+        return integer_power(a.astype(dtype), b, dtype)
     if kind is ast.Div:
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     return np.asarray(ufunc(a, b)).astype(dtype, copy=False)
-
-
-def _integer_power(a, b, dtype):
-    base, signed = np.broadcast_arrays(a, b)
-    result, base, exponent = np.ones(base.shape, dtype), base.copy(), np.abs(signed)
-    while exponent.any():
-        result = np.where(exponent & 1, result * base, result)
-        base, exponent = base * base, exponent >> 1
-    if not (signed < 0).any():
-        return result
-    with np.errstate(divide="ignore", invalid="ignore"):  # 1 / power, as an integer
-        return np.where(signed < 0, (1.0 / result).astype(dtype), result)
 
 
 def _power(run, frame, node, base, exponent, mask):
@@ -181,7 +174,7 @@ def _power(run, frame, node, base, exponent, mask):
             power = (
                 np.power(data, n)
                 if data.dtype.kind in "fc"
-                else _integer_power(data, exponent.data, data.dtype)
+                else integer_power(data, exponent.data, data.dtype)
             )
             return power.astype(dtype_of(result), copy=False)
 
@@ -209,6 +202,9 @@ def _power(run, frame, node, base, exponent, mask):
 def _unary(run, frame, node, mask):
     if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.BoolOp):
         return negated(run, condition(run, frame, node.operand, mask))
+    number = literal.number_of(node)
+    if number is not None:
+        return _as_python_does(run, frame, node, number)
     return unary(run, frame, node, node.op, evaluate(run, frame, node.operand, mask), mask)
 
 
@@ -222,7 +218,7 @@ def condition(run, frame, node, mask) -> Value:
 
 def unary(run, frame, node, op, operand, mask) -> Value:
     """Apply a unary operator with Numba's types, and count the operation."""
-    if isinstance(op, ast.Not):
+    if isinstance(op, ast.Not) and not isinstance(operand, tuple):
         return negated(run, truth(run, frame, operand, node))
     if not isinstance(operand, Value):
         raise no_numbers(frame, node, operand)
@@ -250,6 +246,8 @@ def negated(run, test: Value) -> Value:
 
 def truth(run, frame, value, node) -> Value:
     """Return whether a number counts as true in an ``if``."""
+    if isinstance(value, tuple):
+        return run.constant.truth(bool(value))
     if not isinstance(value, Value):
         raise no_numbers(frame, node, value)
     if value.type is BOOL or value.type == BOOL:

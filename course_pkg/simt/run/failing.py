@@ -17,6 +17,13 @@ _PLAIN = (
 @runs(ast.Assert)
 def _assert(run, frame, node, mask):
     """Stop the launch if an assertion fails."""
+    if isinstance(node.test, ast.Tuple) and node.test.elts:
+        test = ast.unparse(node.test.elts[0])
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f'an assertion of a tuple never fails: leave the brackets out, as in assert {test}, "a text".',
+        )
     _require_plain(frame, node, [node.msg] if node.msg else [], "the text of an assertion")
     test = condition(run, frame, node.test, mask)
     if run.dry:

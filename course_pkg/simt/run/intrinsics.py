@@ -1,10 +1,13 @@
 """CUDA's own functions: indices, barriers, and operations on bits."""
 
+import ast
+
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.given import index_value
+from course_pkg.simt.front.instead import of_call
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, unify
 from course_pkg.simt.front.vectors import parts_of
@@ -15,11 +18,19 @@ from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.halves import met_at_barrier
 from course_pkg.simt.run.tuples import vector
+from course_pkg.simt.run.values import Value
 
 WITHOUT_ARGUMENTS = (
     *("syncthreads", "syncwarp", "threadfence", "threadfence_block", "threadfence_system"),
     *("activemask", "lanemask_lt"),
 )
+
+_VOTES = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
+_TAKES = {
+    **dict.fromkeys((*_VOTES, "popc", "brev", "clz", "ffs", "cbrt", "nanosleep"), 1),
+    "fma": 3,
+    "selp": 3,
+}
 
 
 def intrinsic(run, frame, node, name, arguments, named, mask):
@@ -30,11 +41,15 @@ def intrinsic(run, frame, node, name, arguments, named, mask):
     if name in WITHOUT_ARGUMENTS and len(arguments) > most:
         what = "at most the mask of the lanes" if most else "nothing"
         raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes {what} in its brackets.")
+    takes = _TAKES.get(name)
+    if takes is not None and (len(arguments) != takes or not all(isinstance(a, Value) for a in arguments)):
+        some = "one number" if takes == 1 else f"{takes} numbers"
+        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes {some} in its brackets.")
     if name in warp.FUNCTIONS:
         return warp.FUNCTIONS[name](run, frame, node, name, arguments, mask)
     handler = _INTRINSICS.get(name) or (vector if parts_of(name) else None)
     if handler is None:
-        raise unsupported(frame, node, f"a call of cuda.{name}")
+        raise unsupported(frame, node, of_call(name))
     return handler(run, frame, node, name, arguments, named, mask)
 
 
@@ -60,6 +75,13 @@ def _one_axis(run, name, axis):
 
 def _syncthreads(run, frame, node, name, arguments, named, mask):
     where = SourceLine(frame.program.name, node.lineno)
+    if arguments and not isinstance(arguments[0].type, types.Integer):
+        given = ast.unparse(node.args[0]) if node.args else "condition"
+        raise SimtError.at(
+            *(where.function, where.line),
+            f"Numba's cuda.{name} takes an integer, and no {arguments[0].type}: write "
+            f"cuda.{name}(1 if {given} else 0).",
+        )
     wave = run.wave
     here = living = np.count_nonzero(wave.spread(mask.full), axis=1)
     alive = wave.everyone.minus(run.exited) if run.exited else wave.everyone
@@ -187,8 +209,6 @@ def _selp(run, frame, node, name, arguments, named, mask):
 
 def _nanosleep(run, frame, node, name, arguments, named, mask):
     """Do nothing, because all threads run in lockstep."""
-    if len(arguments) != 1:
-        raise SimtError.at(frame.program.name, node.lineno, "cuda.nanosleep takes a number of nanoseconds.")
     run.ledger.demand(arguments[0], mask)
 
 
@@ -200,7 +220,7 @@ _INTRINSICS = {
     "shared.array": array,
     "local.array": array,
     "const.array_like": array_like,
-    **dict.fromkeys(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"), _syncthreads),
+    **dict.fromkeys(("syncthreads", *_VOTES), _syncthreads),
     **dict.fromkeys(("threadfence", "threadfence_block", "threadfence_system"), _fence),
     **dict.fromkeys(("popc", "brev", "clz", "ffs"), _bits),
     "fma": _fma,

@@ -109,10 +109,11 @@ def counted_by(run, sequence, mask) -> Range:
     """Return the range of the counter of a loop over a sequence; a range is its own counter."""
     if isinstance(sequence, Range):
         return sequence
-    return Range(run.constant(0), cast(run, _length(run, sequence, mask), INT64), run.constant(1))
+    return Range(run.constant(0), cast(run, length_of(run, sequence, mask), INT64), run.constant(1))
 
 
-def _length(run, sequence, mask) -> Value:
+def length_of(run, sequence, mask) -> Value:
+    """Return the number of items of a sequence."""
     if isinstance(sequence, Array):
         return sequence.shape[0]
     if isinstance(sequence, tuple):
@@ -120,9 +121,9 @@ def _length(run, sequence, mask) -> Value:
     if isinstance(sequence, (Flat, Indices)):
         return sequence.size
     if isinstance(sequence, Enumerated):
-        return _length(run, sequence.sequence, mask)
+        return length_of(run, sequence.sequence, mask)
     if isinstance(sequence, Zipped):
-        lengths = [cast(run, _length(run, one, mask), INT64) for one in sequence.sequences]
+        lengths = [cast(run, length_of(run, one, mask), INT64) for one in sequence.sequences]
         return reduce(lambda a, b: _smaller(run, a, b, mask), lengths)
 
     def counted(first, last, by):

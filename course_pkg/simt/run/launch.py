@@ -18,7 +18,7 @@ from course_pkg.simt.memory.hazard_log import HazardLog
 from course_pkg.simt.memory.notes import lost_stores
 from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
-from course_pkg.simt.run import calls, conditions, failing, loops  # noqa: F401
+from course_pkg.simt.run import calls, comparisons, conditions, failing, loops  # noqa: F401
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves

@@ -18,7 +18,7 @@ from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.iteration import Flat
 from course_pkg.simt.run.values import Method, TypeName, Value
 
-METHODS = ("reshape", "view", "item", *library.REDUCTIONS)
+METHODS = ("reshape", "view", "item", "transpose", *library.REDUCTIONS)
 
 
 def array_member(run, frame, node, array: Array, name: str, mask):
@@ -42,13 +42,17 @@ def array_member(run, frame, node, array: Array, name: str, mask):
     if name == "strides":
         return tuple(_stride(run, array, d) for d in range(array.ndim))
     if name == "T":
-        key = run.numbering.of("transposed", array.key) if array.ndim > 1 else array.key
-        return replace(array, shape=array.shape[::-1], strides=array.strides[::-1], key=key)
+        return _transposed(run, array)
     if name == "flat":
         return flattened(run, array)
     if name in METHODS:
         return Method(name, array)
     return field(run, frame, node, array, name) if is_record(array) else None  # lists the fields in its error
+
+
+def _transposed(run, array: Array) -> Array:
+    key = run.numbering.of("transposed", array.key) if array.ndim > 1 else array.key
+    return replace(array, shape=array.shape[::-1], strides=array.strides[::-1], key=key)
 
 
 def _size(run, array, each: int) -> Value:
@@ -109,9 +113,20 @@ def method(run, frame, node, bound: Method, arguments, mask):
             raise SimtError.at(
                 frame.program.name, node.lineno, f".{name}() takes no axis in a kernel: loop over the rows."
             )
-        return call_function(run, frame, node, library.reduction(name), [owner], {}, mask)
-    if name == "item":
+        return call_function(run, frame, node, library.function(name), [owner], {}, mask)
+    if name == "item" and not owner.ndim:
         return loaded(run, frame, node, owner, mask)
+    if name == "transpose" and not arguments:
+        return _transposed(run, owner)
+    if name in ("item", "transpose"):
+        written = (
+            f"{owner.name}[i]"
+            if name == "item"
+            else f"{owner.name}.T, or index {owner.name} in another order"
+        )
+        raise SimtError.at(
+            frame.program.name, node.lineno, f"in a kernel, instead of .{name}(…) write {written}."
+        )
     if not run.dry and not is_row_major(owner):
         raise SimtError.at(
             frame.program.name,
@@ -123,6 +138,15 @@ def method(run, frame, node, bound: Method, arguments, mask):
         if name == "view"
         else _shape(run, frame, node, owner, arguments)
     )
+
+
+def part_of_number(run, number: Value, name: str) -> Value:
+    """Return the real or the imaginary part of a number."""
+    if number.data.dtype.kind == "c":
+        part = getattr(number.data, name)
+        value = run.view(number, part, type_of(part.dtype), run.numbering.of(name, number.key))
+        return follow(value, lambda data: getattr(data, name), number)
+    return number if name == "real" else run.constant(0, number.type)
 
 
 def _of_number(run, number: Value, name: str) -> Value:

@@ -2,6 +2,8 @@
 
 import ast
 
+from numba.core import types
+
 from course_pkg.simt.errors import NoIndex, SimtError, Unsupported
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Module, Range, TypeName, Value
@@ -46,7 +48,8 @@ def no_index(frame, node, array, d: int, part) -> SimtError:
     where, which = (frame.program.name, node.lineno), f"index {d} of {array.name} is"
     if not isinstance(part, Value):
         return SimtError.at(*where, f"{which} no integer.")
-    error = NoIndex.at(*where, f"{which} a {part.type}: indices are integers.")
+    instead = ", so write // for /, or int(…) around it" * isinstance(part.type, types.Float)
+    error = NoIndex.at(*where, f"{which} a {part.type}: indices are integers{instead}.")
     error.what, error.type = f"{which} a {part.type}", str(part.type)
     return error
 
@@ -68,6 +71,18 @@ def no_elements(frame, node, thing) -> SimtError:
     return SimtError.at(
         *where, f"{no_number(node.value, thing) or f'{owner} is no array and has no elements'}."
     )
+
+
+def not_called(frame, node: ast.Call, thing) -> SimtError | None:
+    """Return the error for round brackets behind something that is no function; None if nothing better is known."""
+    text = ast.unparse(node.func)
+    if isinstance(thing, Array):
+        instead = f"an array: write its index in square brackets, as in {text}[i]"
+    elif isinstance(thing, (Value, tuple)):
+        instead = "no function: leave the brackets behind it out"
+    else:
+        return None
+    return SimtError.at(frame.program.name, node.lineno, f"{text} is {instead}.")
 
 
 def no_number(node: ast.expr | None, thing) -> str:

@@ -3,6 +3,8 @@
 import ast
 from functools import cache
 
+from numba.core.types import Integer
+
 from course_pkg.simt.counting.branches import sunk
 from course_pkg.simt.counting.waiting import waiting
 from course_pkg.simt.errors import SimtError, Unsupported
@@ -22,7 +24,7 @@ from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.sketch import any_of, sketch_if, widen
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.sway import leave, scope, swayed
-from course_pkg.simt.run.values import Value, Variable
+from course_pkg.simt.run.values import Intrinsic, Value, Variable
 
 STATEMENTS: dict = {}
 
@@ -150,6 +152,18 @@ def _aug_assign(run, frame, node, mask):
         left = access.load_place(run, frame, place, mask)
         right = evaluate(run, frame, node.value, mask)
         require_numbers(frame, (node.value, right))
+        if (
+            isinstance(node.op, ast.Div)
+            and isinstance(left.type, Integer)
+            and isinstance(right.type, Integer)
+        ):
+            written = ast.unparse(target)
+            raise SimtError.at(
+                frame.program.name,
+                node.lineno,
+                f"Numba fails to compile /= of two integers: write {written} = {written} / {ast.unparse(node.value)}, "
+                "or //= for whole numbers.",
+            )
         access.store_place(run, frame, place, binary(run, frame, node, node.op, left, right, mask), mask)
     return mask
 
@@ -217,6 +231,8 @@ def _return(run, frame, node, mask):
                 frame.program.name, node.lineno, "a kernel returns nothing; write its result to an array."
             )
         value = swayed(run, evaluate(run, frame, node.value, mask))
+        if isinstance(value, Array) and frame.outer is None:
+            _require_argument(frame, node)
         earlier = frame.result_mask
         if run.dry and earlier is not None and isinstance(value, Value) and isinstance(frame.result, Value):
             value = run.blank(unify(value.type, frame.result.type))
@@ -231,10 +247,28 @@ def _return(run, frame, node, mask):
     return run.wave.nobody
 
 
+def _require_argument(frame, node) -> None:
+    """Raise an error if a device function returns an array that is none of its arguments, which Numba refuses."""
+    name = getattr(node.value, "id", None)
+    if name in frame.program.parameters and name not in frame.program.stored:
+        return
+    raise SimtError.at(
+        frame.program.name,
+        node.lineno,
+        "of arrays, Numba lets a device function return only its arguments, by their own names: let the caller make "
+        "the array or the slice, and pass it.",
+    )
+
+
 @runs(ast.Expr)
 def _expression(run, frame, node, mask):
     if not isinstance(node.value, ast.Constant):
-        evaluate(run, frame, node.value, mask)
+        value = evaluate(run, frame, node.value, mask)
+        if isinstance(value, Intrinsic) and isinstance(node.value, ast.Attribute):
+            name = ast.unparse(node.value)
+            raise SimtError.at(
+                frame.program.name, node.lineno, f"{name} without brackets does nothing: write {name}()."
+            )
     return mask
 
 

@@ -24,6 +24,12 @@ def part_of_tuple(run, frame, node, values: tuple, index, mask):
     """
     if not isinstance(index, Value):
         return _slice(run, frame, node, values, index)
+    if isinstance(index.type, types.Boolean):
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            "Numba takes no truth value as the index of a tuple: write int(…) around it.",
+        )
     if index.constant:
         return values[_within(frame, node, values, index.number)]
     if not of_one_type(values):
