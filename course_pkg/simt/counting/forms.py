@@ -75,13 +75,8 @@ def _forms(program) -> Iterator[tuple]:
             reason = "where this element is not chosen, the compiler may leave out the loads that made it"
             yield tree, LOADS, GLOBAL, "at most", reason
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and node is tree.body[-1]:
-            yield (
-                node,
-                STORES,
-                MEMORIES,
-                "about",
-                "Python may write the end of the kernel into both ways of the choice",
-            )
+            reason = "Python may write the end of the kernel into both ways of the choice"
+            yield node, STORES, MEMORIES, "about", reason
         if isinstance(node, ast.FunctionDef) and _neighbours(node):
             yield (
                 node,
