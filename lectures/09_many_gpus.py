@@ -989,13 +989,18 @@ def cubes(on):
     return [edge for edge in on.edges if on.methods(edge, max(on.ranks))]
 
 
+def shown_of(on, edge, ranks):
+    """Return the methods of the table, each with its s; by NCCL only those of lecture 5: the others follow by another link."""
+    shown = [(name, s) for name, s in on.methods(edge, ranks) if s in SHOWN_S]
+    fused = [(name, s) for name, s in shown if name in FUSED]
+    return fused if on is GPUS[-1] and fused else shown
+
+
 # %% slideshow={"slide_type": "skip"}
 def measured_table(on):
     """Return the table of one record: of the published cube, or of the largest that was solved on one rank and more."""
     ranks, edge = max(on.ranks), EDGE if EDGE in cubes(on) else max(cubes(on))
-    shown = [(name, s) for name, s in on.methods(edge, ranks) if s in SHOWN_S]
-    if on is GPUS[-1] and any(name in FUSED for name, _ in shown):  # those of lecture 7: below, by another link
-        shown = [(name, s) for name, s in shown if name in FUSED]
+    shown = shown_of(on, edge, ranks)
     hosted = "; others: whole solves over iterations, where the host waits for each sum" * any(name not in FUSED for name, _ in shown)
     return bench.Table(
         [measured_row(on, name, s, edge, ranks) for name, s in shown],
