@@ -179,7 +179,8 @@ def flops_sweep(series, *, title="", note="") -> Picture:
         )
         plain_log(ax.xaxis, base=2)
         plain_log(ax.yaxis, base=2)
-        ax.set_ylim(0.5, max(4, 1.5 * ax.get_ylim()[1]))
+        lowest = min(m.median_s / ms[0].median_s for ms in series.values() for m in ms)
+        ax.set_ylim(min(0.5, 0.8 * lowest), max(4, 1.5 * ax.get_ylim()[1]))
         colours = cycle((COMPUTE, MEMORY, GAIN))
         least, most = ax.get_ylim()  # a name stands at its line's end, or at the edge if that lies outside
         ends = {
