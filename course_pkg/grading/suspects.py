@@ -67,8 +67,10 @@ def alias(program: Program) -> str | None:
 
 
 def _is_reduction(node: ast.Call, arrays: set[str]) -> bool:
-    """Return whether a call is ``a.sum()``, ``np.sum(a)`` or the like."""
+    """Return whether a call is ``a.sum()``, ``np.sum(a)``, ``sum(a)`` or the like."""
     called = node.func
+    if _names(called) & {"sum", "min", "max"} and len(node.args) == 1:
+        return bool(_names(node.args[0]) & arrays)
     if not isinstance(called, ast.Attribute) or called.attr not in REDUCTIONS:
         return False
     given = called.value if not node.args else node.args[0]

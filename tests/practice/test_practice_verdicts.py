@@ -58,7 +58,7 @@ GUARDED = "i = cuda.grid(1)\nif i < a.size:\n    "
         ("print(a[0], sep=' ')", "print takes no sep in a kernel"),
         ("i = cuda.grid(1)\nout[i] = np.sum(a)", "`np.sum` works on a whole array, again in each thread"),
         ("i = cuda.grid(1)\nout[i] = a.sum()", "`a.sum` works on a whole array"),
-        ("i = cuda.grid(1)\nout[i] = sum(a)", "`sum` works on the whole array a"),
+        ("i = cuda.grid(1)\nout[i] = sum(a)", "`sum` works on a whole array, again in each thread"),
         ("i = cuda.grid(1)\nout[i] = [a[i] + 10]", "a list needs memory that a thread cannot ask for"),
         ("for x in a:\n    out[0] = x", "every thread runs this line; let only one do it"),
         ("i = cuda.grid(1)\nout[i / 1] = a[i]", "`/` gives a float, and an index is an integer; divide with `//`"),
