@@ -1,4 +1,4 @@
-"""Test launches of the kernels that write into the memory of other GPUs: here, what others sent has come already."""
+"""Test launches of the kernels for several GPUs: what the others sent into this GPU's memory has come already."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,8 @@ import numpy as np
 from course_pkg.cg.cases import state
 from course_pkg.cg.gpu_numba import scalars
 from course_pkg.device.case import Cases, numbers, zeros
-from course_pkg.distributed import mailboxes
+from course_pkg.distributed import gpu_rows, mailboxes
+from course_pkg.sstep.tuning import THREADS
 
 cases = Cases()
 RANKS, PLACES, WINDOW = 2, 64, 5000
@@ -80,4 +81,16 @@ cases.add(
     lambda: (zeros(4001), OTHER, MINE, _flags(), _flags(1), numbers((2, RANKS, WINDOW)), _flags(), _lost()),
     "a copy out of a window, once the flag of the block is there",
     name="over_gpus_take",
+)
+cases.add(
+    gpu_rows.add_rows_kernel,
+    2,
+    THREADS,
+    lambda: (
+        numbers(301),
+        np.random.default_rng(1).permutation(400)[:301].astype(np.int32),
+        numbers(400, seed=2),
+    ),
+    "what needs the halo is added to the rows that have one",
+    name="over_gpus_add_rows",
 )

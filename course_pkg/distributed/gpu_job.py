@@ -111,7 +111,7 @@ def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: i
         runs.append(float(link.comm.gather(time.perf_counter() - began).max()))
         if not found.converged:
             raise CourseError(f"{method} on {link.comm.ranks} GPUs: {found}")
-    A.phases = Phases(clock=_waiting_clock)
+    A.phases = Phases(clock=_waiting_clock, apart=True)
     function(A, b, rtol=rtol, **options)
     took, A.phases = A.phases.read(), Phases()
     if not took[HALO]:

@@ -10,7 +10,7 @@ from course_pkg.distributed.halo import slab_plan
 from course_pkg.distributed.links import Link
 from course_pkg.distributed.partition import Slab
 from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT, SUMS, UPDATES, Phases
-from course_pkg.distributed.room import Clocked
+from course_pkg.distributed.room import Clocked, drawn_part
 from course_pkg.sstep.gpu_numba.room import DeviceRoom
 from course_pkg.sstep.problem import LARGEST, Laplacian
 
@@ -22,6 +22,7 @@ PHASES = {  # of the parts of a pass
     "moments": SUMS,
     "update": UPDATES,
     "project": UPDATES,
+    "sum": ALLREDUCE,
 }
 
 
@@ -74,7 +75,33 @@ class DeviceSlab(Laplacian):
         return RankDeviceRoom
 
 
-class RankDeviceRoom(Clocked, DeviceRoom):
+class OnGpus(Clocked):
+    """What rooms on GPUs have in common: sums over all ranks are added on the GPUs.
+
+    Examples
+    --------
+    >>> RankDeviceRoom.__mro__[1] is OnGpus
+    True
+    """
+
+    def add(self, sums) -> None:
+        """Add up sums over all ranks, on the GPUs."""
+        with self.A.phases(ALLREDUCE):
+            self.A.link.add(sums.reshape(sums.size), self.stream)
+
+    def to_host(self, array) -> np.ndarray:
+        """Wait for all that is queued, no longer than ranks may take to answer, and copy an array to the host."""
+        with self.A.phases(ALLREDUCE):
+            self.A.link.finish()
+            return super().to_host(array)
+
+    def collect(self, sums) -> np.ndarray:
+        """Add up sums over all ranks on the GPUs, and copy them to the host. Only here does the host wait in a pass."""
+        self.add(sums)
+        return self.to_host(sums)
+
+
+class RankDeviceRoom(OnGpus, DeviceRoom):
     """This rank's parts of the vectors, in GPU memory.
 
     Halos are exchanged while products are computed, and sums over all ranks are added on the GPUs.
@@ -101,7 +128,9 @@ class RankDeviceRoom(Clocked, DeviceRoom):
 
     def __init__(self, ops, A, b, x0, M, rtol, atol, maxiter):
         if M is not None:
-            raise CourseError("On several GPUs there is no preconditioner so far: leave M out.")
+            raise CourseError(
+                "The Laplacian of slabs has no rows for a preconditioner: with M, pass A as DeviceRows, or leave M out."
+            )
         self.plane = A.shape[1] * row_pitch(A.shape[2], b.dtype)
         self.plan = slab_plan(A.slab)
         super().__init__(ops, A, b, x0, M, rtol, atol, maxiter)
@@ -114,16 +143,31 @@ class RankDeviceRoom(Clocked, DeviceRoom):
 
     @property
     def repeats(self) -> bool:
-        """Whether CUDA graphs may hold the launches of a pass, and its messages; sums are queued one by one."""
-        return super().repeats and self.A.link.mixes(self.plane, self.dtype)
+        """Whether CUDA graphs may hold the parts of a pass, with their messages and sums."""
+        return super().repeats and self.A.link.captures
+
+    @property
+    def repeats_iterations(self) -> bool:
+        """Whether CUDA graphs may hold whole iterations: not while phases are timed."""
+        return self.repeats and not self.A.phases.apart
 
     def again(self, key, step, *arguments) -> None:
         """Do a part of a pass; if a graph may hold it, its phase is not divided further."""
-        if not self.repeats:
+        if not self.repeats or self.stream:
             super().again(key, step, *arguments)
             return
         with self.A.phases.whole(PHASES[key[0]]):
             super().again(key, step, *arguments)
+
+    def settle(self) -> None:
+        """Wait for all that is queued: NCCL's messages in graphs and others must not be under way together."""
+        self.A.link.finish()
+
+    def collect(self, sums) -> np.ndarray:
+        """Add up sums over all ranks on the GPUs, and copy them to the host. Only here does the host wait in a pass."""
+        if self.A.slab.ranks > 1:
+            self.again(("sum", sums), self.add, sums)
+        return self.to_host(sums)
 
     @property
     def longest(self) -> int:
@@ -136,18 +180,9 @@ class RankDeviceRoom(Clocked, DeviceRoom):
 
     def drawn(self, seed: int):
         """Return this rank's part of the vector that one rank would draw."""
-        rng, mine = np.random.default_rng(seed), np.empty(self.shape)
-        for _ in range(self.A.slab.first):  # planes of the ranks before this one
-            rng.standard_normal(self.A.slab.plane)
-        rng.standard_normal(out=mine)
+        first = self.A.slab.first * self.A.slab.plane
+        mine = drawn_part(seed, first, self.n).reshape(self.shape)
         return self.take(mine.astype(self.dtype))
-
-    def collect(self, sums) -> np.ndarray:
-        """Add up sums over all ranks on the GPUs, and copy them to the host. Only here does the host wait in a pass."""
-        with self.A.phases(ALLREDUCE):
-            self.A.link.add(sums.reshape(sums.size), 0)
-            self.A.link.finish()
-            return self.to_host(sums)
 
     def fused(self, previous, current, step, product, out) -> None:
         """Compute product and next vector in one sweep during the halo exchange; then correct the outer planes."""

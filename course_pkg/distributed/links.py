@@ -61,10 +61,6 @@ class Link(ABC):
     def add(self, array, stream) -> None:
         """Queue the in-place sum of a float64 device array over all ranks; all ranks get the same bits."""
 
-    def mixes(self, size: int, dtype) -> bool:
-        """Return whether a graph may hold messages of this size while sums are queued one by one beside it."""
-        return False
-
     @abstractmethod
     def finish(self) -> None:
         """Make the host wait for all queued work.

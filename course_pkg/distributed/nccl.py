@@ -187,10 +187,6 @@ class Nccl(Link):
         where, nccl = _pointer(array), self._nccl
         self._world.allReduce(where, where, array.size, nccl.NCCL_FLOAT64, nccl.NCCL_SUM, _stream(stream))
 
-    def mixes(self, size: int, dtype) -> bool:
-        """Return True for a single rank, which sends nothing: NCCL's calls are all in graphs, or none is."""
-        return self.comm.ranks == 1
-
     def finish(self) -> None:
         """Wait for all that is queued on the default stream, no longer than the communicator's limit."""
         self._end.record(self._null)

@@ -12,6 +12,13 @@ NAMES = (PRODUCT, HALO, PRECONDITION, UPDATES, SUMS, ALLREDUCE, SCALARS)
 class Phases:
     """Adds up the seconds of each phase. While an inner phase runs, the clock of the outer phase stops.
 
+    Parameters
+    ----------
+    clock : callable
+        Returns the time in seconds.
+    apart : bool
+        Whether each phase is to be timed by itself, so no launch may span several phases.
+
     Attributes
     ----------
     seconds : dict of str to float
@@ -26,8 +33,8 @@ class Phases:
     True
     """
 
-    def __init__(self, clock=time.perf_counter):
-        self.clock = clock
+    def __init__(self, clock=time.perf_counter, apart: bool = False):
+        self.clock, self.apart = clock, apart
         self.restart()
 
     def restart(self) -> None:

@@ -42,6 +42,11 @@ class Clocked:
         with self.A.phases(UPDATES):
             super().combine(a, v, g, w, out)
 
+    def follow(self, v, number, w, out) -> None:
+        """Compute ``out = v + number[0] w``."""
+        with self.A.phases(UPDATES):
+            super().follow(v, number, w, out)
+
     def update(self, old, fresh, beta, alpha, out) -> None:
         """Update a block, x and r by the coefficients of the moments."""
         with self.A.phases(UPDATES):
@@ -57,6 +62,11 @@ class Clocked:
         with self.A.phases(SUMS):
             return [float(total) for total in super().dots(*pairs)]
 
+    def totals(self, out, *pairs) -> None:
+        """Write dot products to where scalar work is done; one reduction."""
+        with self.A.phases(SUMS):
+            super().totals(out, *pairs)
+
     def moments(self, block, r) -> np.ndarray:
         """Return the 2 s moments and r·r; one reduction."""
         with self.A.phases(SUMS):
@@ -66,6 +76,21 @@ class Clocked:
         """Compute this rank's sums of a pass."""
         with self.A.phases(SUMS):
             super().sums(old, fresh, r, out)
+
+
+def drawn_part(seed: int, first: int, n: int) -> np.ndarray:
+    """Return n normal random numbers of those that a single rank would draw; those before ``first`` are drawn, too.
+
+    Examples
+    --------
+    >>> bool((drawn_part(1, 0, 5)[2:] == drawn_part(1, 2, 3)).all())
+    True
+    """
+    rng, mine = np.random.default_rng(seed), np.empty(n)
+    while first:
+        first -= rng.standard_normal(min(first, DRAWN)).size
+    rng.standard_normal(out=mine)
+    return mine
 
 
 class RankRoom(Clocked, Room):
@@ -130,12 +155,8 @@ class RankRoom(Clocked, Room):
         return self.A.circles()
 
     def drawn(self, seed: int):
-        """Return this rank's part of the vector that one rank would draw; the numbers before it are drawn, too."""
-        rng, left, mine = np.random.default_rng(seed), self.A.first, np.empty(self.n)
-        while left:
-            left -= rng.standard_normal(min(left, DRAWN)).size
-        rng.standard_normal(out=mine)
-        return mine.astype(self.dtype)
+        """Return this rank's part of the vector that one rank would draw."""
+        return drawn_part(seed, self.A.first, self.n).astype(self.dtype)
 
     def total(self, sums):
         """Add up sums over all ranks. This is the only communication of a reduction."""

@@ -26,6 +26,10 @@ class RowBlockMatrix(RankOperator):
     Attributes
     ----------
     offsets : ndarray of int64, shape (ranks + 1,)
+    owned_columns : Csr
+        All rows, with the columns that this rank owns.
+    halo_columns : Csr or None
+        The rows ``boundary_rows``, with the columns of the halo.
 
     Examples
     --------
@@ -69,10 +73,10 @@ class RowBlockMatrix(RankOperator):
         n = self.n
         local = csr_array((rows.data, columns, rows.indptr), shape=(n, n + halo))
         local.sort_indices()
-        self._inside = Csr.from_scipy(_sorted(local[:, :n]))
+        self.owned_columns = Csr.from_scipy(_sorted(local[:, :n]))
         beyond = _sorted(local[:, n:])
         self.boundary_rows = np.flatnonzero(np.diff(beyond.indptr))
-        self._outside = (
+        self.halo_columns = (
             Csr.from_scipy(_sorted(beyond[self.boundary_rows])) if self.boundary_rows.size else None
         )
 
@@ -80,8 +84,8 @@ class RowBlockMatrix(RankOperator):
     def local(self) -> Csr:
         """The rows in local numbering, owned columns first and then the halo; assembled from the two parts."""
         beyond = csr_array((self.n, self.exchange.plan.size), dtype=self.dtype)
-        if self._outside is not None:
-            A = self._outside
+        if self.halo_columns is not None:
+            A = self.halo_columns
             ends = np.zeros(self.n + 1, np.int32)
             ends[self.boundary_rows + 1] = np.diff(A.indptr)
             beyond = csr_array((A.data, A.indices, np.cumsum(ends, dtype=np.int32)), shape=beyond.shape)
@@ -89,18 +93,18 @@ class RowBlockMatrix(RankOperator):
 
     def inside(self, v, out, ops=None) -> None:
         """Multiply by the owned columns of all rows."""
-        spmv(self._inside, v, out)
+        spmv(self.owned_columns, v, out)
 
     def outside(self, halo, out) -> None:
         """Add the columns of the halo, in the rows that have some."""
-        if self._outside is not None:
+        if self.halo_columns is not None:
             more = np.empty(self.boundary_rows.size, out.dtype)
-            spmv(self._outside, halo, more)
+            spmv(self.halo_columns, halo, more)
             out[self.boundary_rows] += more
 
     def own_block(self) -> csr_array:
         """Return the rows and columns that this rank owns."""
-        A = self._inside
+        A = self.owned_columns
         return csr_array((A.data, A.indices, A.indptr), shape=A.shape)
 
     def circles(self) -> tuple[float, float]:

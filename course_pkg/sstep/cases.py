@@ -6,6 +6,7 @@ from course_pkg.cg.gpu_numba import Marches
 from course_pkg.device.case import Cases, numbers, zeros
 from course_pkg.device.launch import blocks_for
 from course_pkg.sstep import gpu_numba as sstep
+from course_pkg.sstep import scalars
 from course_pkg.sstep.tuning import THREADS, TILE
 
 cases = Cases()
@@ -186,3 +187,49 @@ for terms in (0, 1, 2):
                 f"a march with pairs, {terms} terms of a recurrence; {shape}, {dtype}",
                 name=f"sstep_laplacian_recurrence_{terms}_{box}_{dtype}",
             )
+
+for size, n in SIZES.items():
+    for dtype in DTYPES:
+        for factor in (0.5, 0.0):
+            cases.add(
+                sstep.follow_kernel,
+                blocks_for(n, THREADS),
+                THREADS,
+                lambda n=n, dtype=dtype, factor=factor: (
+                    numbers(n, dtype, 0), np.array([factor]), numbers(n, dtype, 1), zeros(n, dtype)
+                ),
+                f"a map with a factor from memory, {factor}; {n} points, {dtype}",
+                name=f"sstep_follow_{'w' if factor else 'v'}_{size}_{dtype}",
+            )  # fmt: skip
+
+
+def running():
+    """Return the numbers of a solve in its second iteration."""
+    state = np.zeros(scalars.SIZE)
+    state[[scalars.DELTA, scalars.P_A_P, scalars.ITERATION, scalars.LIMIT]] = 2.0, 3.0, 1, 100
+    return state
+
+
+ONE_THREAD = "scalar work by one thread"
+cases.add(
+    sstep.pcg_alpha_kernel, 1, 1, lambda: (numbers(1) + 1, running()), ONE_THREAD, name="sstep_pcg_alpha"
+)
+cases.add(
+    sstep.pcg_beta_kernel,
+    1,
+    1,
+    lambda: (numbers(2) + 1, running(), zeros(scalars.KEPT)),
+    ONE_THREAD,
+    name="sstep_pcg_beta",
+)
+for rows in (2, 3):
+    cases.add(
+        sstep.pfcg_scalars_kernel,
+        1,
+        1,
+        lambda rows=rows: (
+            numbers((rows, rows)) + 2 * np.eye(rows) + 1, running(), zeros(scalars.KEPT), zeros((1, 1)), zeros(1)
+        ),
+        f"{ONE_THREAD}, from {rows} × {rows} sums",
+        name=f"sstep_pfcg_scalars_{rows}",
+    )  # fmt: skip

@@ -97,9 +97,13 @@ class Room:
         """Return a block of zeros: s vectors and their products."""
         return self.zeros((2 * s, self.n))
 
-    def kept(self, shape):
+    def kept(self, shape, what="sums"):
         """Return float64 memory for the sums of a pass, in which only zeros stand where no sum is written."""
         return self.zeros(shape, np.float64)
+
+    def numbers(self, array):
+        """Return an array of numbers where scalar work is done."""
+        return array
 
     def take(self, array):
         """Return a copy of an array of b's shape as a vector."""
@@ -147,6 +151,34 @@ class Room:
     def combine(self, a, v, g, w, out) -> None:
         """Compute ``out = a v + g w``."""
         self.ops.recurrence(w, v, v, a, 0.0, -g, out)
+
+    def follow(self, v, number, w, out) -> None:
+        """Compute ``out = v + number[0] w``; ``number`` is an array of one number where scalar work is done."""
+        self.combine(1.0, v, float(number[0]), w, out)
+
+    # ---- iterations whose scalar work may be done where the vectors live
+
+    def looks(self, queued: int) -> bool:
+        """Return whether the host is to look at the numbers, now that this many iterations are queued."""
+        return True
+
+    def iteration(self, key, step, *arguments) -> None:
+        """Do ``step(*arguments)``, an iteration in which the host does not look at any number."""
+        step(*arguments)
+
+    def scalar(self, function, *arguments) -> None:
+        """Do scalar work: call a function of ``scalars.py``."""
+        function(*arguments)
+
+    def totals(self, out, *pairs) -> None:
+        """Write the dot products of pairs of vectors to where scalar work is done; one reduction."""
+        out[:] = self.dots(*pairs)
+
+    def gram_of_iteration(self, old, fresh):
+        """Return what :meth:`gram` returns, with the sums with r, where scalar work is done."""
+        return self.gram(old, fresh, self.r)
+
+    # ---- sums and updates
 
     def total(self, sums):
         """Return sums over all points of the system, given the sums over the points that this room holds."""

@@ -14,15 +14,16 @@ A pass learns the norm of the residual only from its own reduction, so a method 
 it finds that it has converged. The numbers beside the lines are the steps of Algorithms 1 to 3.
 """
 
+from itertools import chain, cycle, repeat
 from math import sqrt
 
-from course_pkg.cg.checks import why_stopped
-from course_pkg.cg.outcome import nothing_to_solve, preconditioner_not_definite
+from course_pkg.cg.outcome import nothing_to_solve
 from course_pkg.core.systems import check_norm, check_target
 from course_pkg.sstep import scalar_work
 from course_pkg.sstep.bases import basis
 from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.outcome import diverged, ended, fell
+from course_pkg.sstep.scalars import RUNNING, Numbers, pcg_alpha, pcg_beta, pfcg_scalars
 from course_pkg.sstep.troubles import broken, moments_trouble
 
 
@@ -68,25 +69,23 @@ def pcg(room, rtol, atol, maxiter, callback):
     u, p, s = room.vector(), room.vector(), room.vector()
     _apply(room, room.r, u)  # 2
     room.copy(u, p)  # 3
-    delta = room.dots((u, room.r))[0]
-    norms, trouble = [start.norm], None
-    while norms[-1] > start.target and len(norms) <= start.limit:
-        room.multiply(p, s)  # 5
-        p_A_p = room.dots((p, s))[0]
-        trouble = why_stopped(p_A_p, len(norms)) if delta > 0 else preconditioner_not_definite(delta)
-        if trouble:
-            break
-        alpha = delta / p_A_p  # 6
-        room.combine(1.0, room.x, alpha, p, room.x)  # 7
-        room.combine(1.0, room.r, -alpha, s, room.r)  # 8
-        _apply(room, room.r, u)  # 9
-        before = delta
-        delta, squared = room.dots((u, room.r), (room.r, room.r))
-        room.combine(1.0, u, delta / before, p, p)  # 10, 11
-        norms.append(sqrt(squared))
-        if callback is not None:
-            callback(room.give(room.x))
-    return ended(room, norms, start.target, len(norms) - 1, trouble, {})
+    numbers = Numbers(room, start, room.dots((u, room.r))[0])
+    return _iterated(room, numbers, _pcg_iteration, repeat((u, p, s)), callback)
+
+
+def _pcg_iteration(room, numbers, u, p, s):
+    one, two = room.kept((1,)), room.kept((2,))
+    room.multiply(p, s)  # 5
+    room.totals(one, (p, s))
+    room.scalar(pcg_alpha, one, numbers.state)  # 6
+    if numbers.over:
+        return
+    room.follow(room.x, numbers.alpha, p, room.x)  # 7
+    room.follow(room.r, numbers.minus_alpha, s, room.r)  # 8
+    _apply(room, room.r, u)  # 9
+    room.totals(two, (u, room.r), (room.r, room.r))
+    room.scalar(pcg_beta, two, numbers.state, numbers.history)  # 10
+    room.follow(u, numbers.beta, p, p)  # 11
 
 
 def pfcg(room, rtol, atol, maxiter, callback):
@@ -106,28 +105,30 @@ def pfcg(room, rtol, atol, maxiter, callback):
     start = Start(room, rtol, atol, maxiter)
     if start.zero:
         return _nothing(room)
-    old, fresh = room.block(1), room.block(1)  # p and s = A p; u and w = A u
-    norms, trouble, rho, first = [start.norm], None, 0.0, True
-    while norms[-1] > start.target and len(norms) <= start.limit:
-        _apply(room, room.r, fresh[0])  # 9
-        room.multiply(fresh[0], fresh[1])  # 10
-        G = room.gram(None if first else old, fresh, room.r)
-        norms[-1] = sqrt(max(G[-1, -1], 0.0))
-        if norms[-1] <= start.target:
-            break
-        alpha, beta = G[-2, -1], G[-2, -2]  # 11, 12
-        gamma = 0.0 if first else G[0, 1]  # 13
-        before, rho = rho, beta - (gamma**2 / rho if rho else 0.0)  # 14
-        trouble = why_stopped(rho, len(norms)) if alpha > 0 else preconditioner_not_definite(alpha)
-        if trouble:
-            break
-        conjugate = -gamma / before if before else 0.0
-        room.update(old, fresh, [[conjugate]], [alpha / rho], fresh)  # 15 to 18
-        old, fresh, first = fresh, old, False
-        norms.append(_expected(room, norms))
-        if callback is not None:
+    first, second = room.block(1), room.block(1)  # p and s = A p; u and w = A u
+    passes = chain([(first, second, True)], cycle([(second, first, False), (first, second, False)]))
+    return _iterated(room, Numbers(room, start), _pfcg_iteration, passes, callback)
+
+
+def _pfcg_iteration(room, numbers, old, fresh, first):
+    beta, alpha = room.kept((1, 1), "beta"), room.kept((1,), "alpha")
+    _apply(room, room.r, fresh[0])  # 9
+    room.multiply(fresh[0], fresh[1])  # 10
+    G = room.gram_of_iteration(None if first else old, fresh)
+    room.scalar(pfcg_scalars, G, numbers.state, numbers.history, beta, alpha)  # 11 to 14
+    if not numbers.over:
+        room.update(old, fresh, beta, alpha, fresh)  # 15 to 18
+
+
+def _iterated(room, numbers, iteration, vectors, callback):
+    """Queue iterations until the numbers say that the solve has stopped, and return the result."""
+    while numbers.stopped == RUNNING:
+        arguments, before = next(vectors), numbers.iterations
+        room.iteration((iteration.__name__, *arguments), iteration, room, numbers, *arguments)
+        numbers.look(always=callback is not None)
+        if callback is not None and numbers.iterations > before:
             callback(room.give(room.x))
-    return ended(room, norms, start.target, len(norms) - 1, trouble, {})
+    return ended(room, numbers.complete, numbers.target, numbers.iterations, numbers.trouble(), {})
 
 
 def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True):

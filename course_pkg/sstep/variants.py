@@ -65,7 +65,7 @@ VARIANTS = Variants(
         "two reductions for each iteration",
         cost.pcg,
         EVERYWHERE,
-        kernels=("recurrence_kernel", ("laplacian_recurrence_kernel", 0)),
+        kernels=("follow_kernel", "pcg_alpha_kernel", "pcg_beta_kernel", ("laplacian_recurrence_kernel", 0)),
         result="x0",
     ),
     _variant(
@@ -74,7 +74,12 @@ VARIANTS = Variants(
         "one reduction for each iteration, and one sweep of updates",
         cost.pfcg,
         EVERYWHERE,
-        kernels=(("laplacian_recurrence_kernel", 0), ("gram_warps_kernel", 1, 0), ("update_block_kernel", 1)),
+        kernels=(
+            ("laplacian_recurrence_kernel", 0),
+            ("gram_warps_kernel", 1, 0),
+            "pfcg_scalars_kernel",
+            ("update_block_kernel", 1),
+        ),
         result="x0",
     ),
     _variant(

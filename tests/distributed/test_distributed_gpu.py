@@ -13,18 +13,30 @@ from course_pkg.distributed import gpu_cg, gpu_job, launch, suite, suite_gpu, su
 from course_pkg.distributed.forecast import observations
 from course_pkg.distributed.gpu_fields import RankWorkspace
 from course_pkg.distributed.gpu_room import DeviceSlab
+from course_pkg.distributed.gpu_rows import DeviceRows
 from course_pkg.distributed.links import Staged
 from course_pkg.distributed.nccl import select_gpu
+from course_pkg.distributed.operators import block_jacobi
 from course_pkg.distributed.partition import Slab
 from course_pkg.distributed.phases import ALLREDUCE, HALO, PRODUCT, SUMS, UPDATES
 from course_pkg.distributed.recorded import phases_of
+from course_pkg.distributed.rows import RowBlockMatrix
 from course_pkg.distributed.serial import Serial
+from course_pkg.permutation.problem import poisson
+from course_pkg.precond.build import amg
+from course_pkg.sstep import cpu_numba
 from course_pkg.sstep import gpu_numba as sstep
 from course_pkg.sstep.problem import Laplacian
 
 pytestmark = pytest.mark.slow(45)
 
 GRID = (6, 3, 4)
+METHODS = (
+    ("pcg", {}),
+    ("pfcg", {}),
+    ("pcg_sstep_moments", {"s": 2}),
+    ("pcg_sstep", {"s": 3, "bounds": "lanczos"}),
+)
 ROUGHLY = 1e-3  # as rtol: some iterations fewer
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
 GPUS = 0 if SIMT else len(cuda.gpus)
@@ -82,15 +94,7 @@ def test_the_sums_of_an_iteration_are_two_messages_of_one_number():
     assert world.reductions[min(before) :] == [1] * 4
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("pcg", {}),
-        ("pfcg", {}),
-        ("pcg_sstep_moments", {"s": 2}),
-        ("pcg_sstep", {"s": 3, "bounds": "lanczos"}),
-    ],
-)
+@pytest.mark.parametrize(("name", "options"), METHODS)
 def test_the_methods_of_sstep_run_unchanged(name, options):
     b = field()
     alone = getattr(sstep, name)(Laplacian(GRID), cuda.to_device(b), rtol=ROUGHLY, **options)
@@ -103,11 +107,47 @@ def test_the_methods_of_sstep_run_unchanged(name, options):
     np.testing.assert_allclose(joined(f.x for f in found), alone.x.copy_to_host(), rtol=1e-7, atol=1e-9)
 
 
+def scattered():
+    """Return the Laplacian in a random order: the halo of a rank consists of entries anywhere in the others' parts."""
+    order = np.random.default_rng(5).permutation(np.prod(GRID))
+    A = poisson(GRID)[order][:, order]
+    A.sort_indices()
+    return A
+
+
+def stored(comm, A=None):
+    return DeviceRows(RowBlockMatrix.of(poisson(GRID) if A is None else A, comm), Staged(comm))
+
+
+@pytest.mark.parametrize("preconditioned", [False, True])
+@pytest.mark.parametrize(("name", "options"), METHODS)
+def test_rows_on_gpus_solve_as_rows_on_ranks_of_cpus(name, options, preconditioned):
+    A, b = scattered(), field().reshape(-1)
+    more = {**options, "rtol": ROUGHLY}
+
+    def solve(comm, on_gpu):
+        rows = RowBlockMatrix.of(A, comm)
+        M = block_jacobi(rows, amg) if preconditioned else None
+        if not on_gpu:
+            found = getattr(cpu_numba, name)(rows, rows.part(b), M=M, **more)
+            return found, found.x
+        there = DeviceRows(rows, Staged(comm))
+        own = cuda.to_device(rows.part(b))
+        found = getattr(sstep, name)(there, own, M=None if M is None else M.to_device(), **more)
+        return found, found.x.copy_to_host()
+
+    for ranks in (1, 3):
+        expected, found = (Serial(ranks).run(lambda comm, g=g: solve(comm, g)) for g in (False, True))
+        assert {f.iterations for f, _ in found} == {expected[0][0].iterations}
+        assert found[0][0].status is expected[0][0].status is Status.CONVERGED
+        for (_, one), (_, other) in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+
+
 class Queued(Staged):
     """A link whose messages a graph may hold; in the interpreter, a graph calls its step."""
 
-    def mixes(self, size, dtype):
-        return size == GRID[1] * cg.row_pitch(GRID[2], "float64") and dtype == np.float64
+    captures = True
 
 
 def test_passes_in_graphs_send_and_sum_as_passes_without():
@@ -128,6 +168,21 @@ def test_passes_in_graphs_send_and_sum_as_passes_without():
     assert took[HALO] == 0 < min(took[name] for name in (PRODUCT, SUMS, UPDATES, ALLREDUCE))
 
 
+@pytest.mark.parametrize(("name", "options"), METHODS[:2])
+def test_iterations_in_graphs_send_and_sum_as_iterations_without(name, options):
+    b, counts = field(), {}
+
+    def solve(comm, kind):
+        A = DeviceSlab(GRID, kind(comm))
+        return getattr(sstep, name)(A, mine(comm, b), rtol=1e-6, **options)
+
+    for kind in (Staged, Queued):
+        world = Serial(2)
+        found = world.run(lambda comm, kind=kind: solve(comm, kind))[0]
+        counts[kind] = found.residual_norms, found.extra, len(world.messages), world.reductions
+    assert counts[Staged] == counts[Queued]
+
+
 def test_bad_input_is_named():
     def run(function, ranks=2):
         with pytest.raises(CourseError) as caught:
@@ -144,7 +199,11 @@ def test_bad_input_is_named():
     said = run(lambda comm: DeviceSlab((6 + 3 * comm.rank, 4, 4), Staged(comm)))
     assert "Ranks disagree about the shape of the grid" in said
     said = run(lambda comm: sstep.pcg(DeviceSlab((6, 4, 4), Staged(comm)), whole, M=len))
-    assert "no preconditioner so far" in said
+    assert "with M, pass A as DeviceRows" in said
+    said = run(lambda comm: sstep.pcg(stored(comm), cuda.to_device(np.ones(72)), M=len))
+    assert "b has shape (72,), expected (36,)" in said
+    said = run(lambda comm: sstep.pcg(stored(comm), cuda.to_device(np.ones(36)), M=len))
+    assert "make it by block_jacobi(A.rows, …).to_device()" in said
     said = run(lambda comm: RankWorkspace(whole, Staged(comm), GRID, swaps_p=False, stores_s=True))
     assert "owns (3, 3, 4)" in said
 

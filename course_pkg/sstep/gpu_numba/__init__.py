@@ -1,12 +1,12 @@
 """S-step conjugate gradient as CUDA kernels.
 
 ``basis`` makes vectors and their products, ``sums`` and ``gram_matrix`` take all sums of a pass, ``updates`` move
-blocks, x and r. ``room`` holds the vectors of a solve in GPU memory, and ``methods`` the methods. The variants, each
+blocks, x and r, ``scalars`` keep the numbers of an iteration in GPU memory. ``room`` holds the vectors of a solve in GPU memory, and ``methods`` the methods. The variants, each
 with its idea, are listed in ``course_pkg/sstep/variants.py``.
 
 Arguments and equations are those of ``reference.py``; arrays are in GPU memory. If an argument does not fit, a function
-raises ``CourseError`` before anything is written. A launch does not synchronise; a method synchronises
-once for each reduction.
+raises ``CourseError`` before anything is written. A launch does not synchronise; pcg and pfcg
+synchronise after some iterations, the others once for each reduction.
 """
 
 from course_pkg.sstep.gpu_numba.basis import (
@@ -17,6 +17,13 @@ from course_pkg.sstep.gpu_numba.basis import (
 )
 from course_pkg.sstep.gpu_numba.gram_matrix import finish_gram_kernel, gram, parts
 from course_pkg.sstep.gpu_numba.methods import pcg, pcg_sstep, pcg_sstep_moments, pfcg
+from course_pkg.sstep.gpu_numba.scalars import (
+    follow,
+    follow_kernel,
+    pcg_alpha_kernel,
+    pcg_beta_kernel,
+    pfcg_scalars_kernel,
+)
 from course_pkg.sstep.gpu_numba.sums import (
     blocks_of,
     finish_kernel,
@@ -40,6 +47,8 @@ __all__ = [
     "blocks_of",
     "finish_gram_kernel",
     "finish_kernel",
+    "follow",
+    "follow_kernel",
     "gram",
     "gram_kernel",
     "gram_warps_kernel",
@@ -50,9 +59,12 @@ __all__ = [
     "moments_kernel",
     "parts",
     "pcg",
+    "pcg_alpha_kernel",
+    "pcg_beta_kernel",
     "pcg_sstep",
     "pcg_sstep_moments",
     "pfcg",
+    "pfcg_scalars_kernel",
     "points_of",
     "project_block",
     "project_block_kernel",

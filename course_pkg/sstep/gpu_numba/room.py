@@ -8,18 +8,22 @@ from course_pkg.cg.gpu_numba.maps import DOT_BLOCKS, THREADS_MAP
 from course_pkg.core import CourseError
 from course_pkg.core.checks import byte_range, require_arrays, require_ndim, require_shape
 from course_pkg.core.systems import check_stops
-from course_pkg.device.graphs import Repeats
+from course_pkg.device.graphs import SIMT, Repeats
 from course_pkg.precond import cycle
 from course_pkg.precond import gpu_numba as precond
 from course_pkg.precond.preconditioners import Preconditioner
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_numba import spmv_csr_vector
 from course_pkg.sstep.gpu_numba.gram_matrix import parts
+from course_pkg.sstep.gpu_numba.scalars import SCALAR_KERNELS
+from course_pkg.sstep.gpu_numba.sums import finish_kernel
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
+from course_pkg.sstep.tuning import THREADS
 
 LINE = 16  # elements of a cache line in float64; each vector of a block begins at a multiple of it
 BLOCKS_ROWS = 1024
+UNSEEN = 1 if SIMT else 8  # iterations after which the host looks at their numbers
 
 
 class DeviceRoom(Room):
@@ -37,7 +41,7 @@ class DeviceRoom(Room):
 
     def __init__(self, ops, A, b, x0, M, rtol, atol, maxiter):
         self.A, self.M, self.partial = A, M, None
-        self.stream, self._repeats, self._kept, self._products = 0, Repeats(), {}, {}
+        self.stream, self._repeats, self._kept, self._done = 0, Repeats(), {}, {}
         super().__init__(ops, A, b, x0, M, rtol, atol, maxiter)
 
     def check(self, b, x0, rtol, atol, maxiter) -> None:
@@ -109,7 +113,9 @@ class DeviceRoom(Room):
         return self._kept[what, shape]
 
     def put(self, array):
-        """Copy coefficients to the GPU."""
+        """Copy coefficients to the GPU, unless they are there."""
+        if cuda.is_cuda_array(array):
+            return array
         host = np.ascontiguousarray(array, np.float64)
         out = self.kept(host.shape, "coefficients")
         out.copy_to_device(host)
@@ -134,9 +140,12 @@ class DeviceRoom(Room):
         step : callable
             Launches kernels on ``self.stream``.
         """
-        if not self.repeats:
+        if self.repeats and not self.stream:  # a step within a step belongs to the graph of that
+            self._again(key, step, *arguments)
+        else:
             step(*arguments)
-            return
+
+    def _again(self, key, step, *arguments) -> None:
         key = tuple(byte_range(part) if hasattr(part, "dtype") else part for part in key)
 
         def queue(stream):
@@ -146,9 +155,17 @@ class DeviceRoom(Room):
             finally:
                 self.stream = 0
 
-        before = self.products
+        before, new = (self.products, self.reductions), not self._repeats.graphs.get(key)
+        if new:
+            self.settle()
         self._repeats(key, queue)
-        self.products = before + self._products.setdefault(key, self.products - before)
+        if new:
+            self.settle()
+        done = self._done.setdefault(key, (self.products - before[0], self.reductions - before[1]))
+        self.products, self.reductions = before[0] + done[0], before[1] + done[1]
+
+    def settle(self) -> None:
+        """Wait before and after a step that is launched or recorded for the first time, if that is necessary."""
 
     @property
     def longest(self) -> int:
@@ -185,12 +202,68 @@ class DeviceRoom(Room):
 
     def dots(self, *pairs) -> list[float]:
         """Return the dot products of pairs of vectors: one reduction, for which the host waits once."""
+        return [float(row.sum()) for row in self.collect(self._parts(*pairs))]
+
+    def _parts(self, *pairs):
+        """Return the blocks' parts of dot products."""
         self.reductions += 1
         blocks = min(DOT_BLOCKS, -(-self.longest // (2 * THREADS_MAP)))
         partial = self.kept((len(pairs), blocks), "dots")
         for k, (u, v) in enumerate(pairs):
-            dot_kernel[blocks, THREADS_MAP](u, v, partial[k])
-        return [float(row.sum()) for row in self.collect(partial)]
+            dot_kernel[blocks, THREADS_MAP, self.stream](u, v, partial[k])
+        return partial
+
+    # ---- iterations whose scalar work is done by the GPU
+
+    @property
+    def repeats_iterations(self) -> bool:
+        """Whether CUDA graphs may hold whole iterations of pcg and pfcg."""
+        return self.repeats
+
+    def looks(self, queued: int) -> bool:
+        """Return True after the first iterations, which compile and record, and then after some iterations each."""
+        return queued < UNSEEN or queued % UNSEEN == 0
+
+    def iteration(self, key, step, *arguments) -> None:
+        """Do ``step(*arguments)``, an iteration for which the host does not wait; if possible, by one graph."""
+        if self.repeats_iterations:
+            self._again(key, step, *arguments)
+        else:
+            step(*arguments)
+
+    def numbers(self, array):
+        """Return a copy in GPU memory."""
+        return cuda.to_device(array)
+
+    def scalar(self, function, *arguments) -> None:
+        """Do scalar work by one thread."""
+        SCALAR_KERNELS[function][1, 1, self.stream](*arguments)
+
+    def follow(self, v, number, w, out) -> None:
+        """Compute ``out = v + number[0] w`` with a number in GPU memory."""
+        self.ops.follow(v, number, w, out, stream=self.stream)
+
+    def totals(self, out, *pairs) -> None:
+        """Write the dot products of pairs of vectors to GPU memory; one reduction."""
+        partial = self._parts(*pairs)
+        finish_kernel[len(pairs), THREADS, self.stream](
+            partial.reshape(partial.size), np.int32(partial.shape[1]), out
+        )
+        self.add(out)
+
+    def gram_of_iteration(self, old, fresh):
+        """Return the upper triangle of the Gram matrix in GPU memory; one reduction."""
+        self.reductions += 1
+        m = 1 if old is None else 2
+        out = self.kept((m + 1, m + 1))
+        self.sums(old, fresh, self.r, out)
+        self.add(out)
+        return out
+
+    def add(self, sums) -> None:
+        """Add up sums over all GPUs, in place; here, there is one."""
+
+    # ---- sums and updates
 
     def residual(self, x, out) -> float:
         """Compute ``out = b - A x`` and return its norm; one reduction."""
