@@ -29,6 +29,8 @@ def _iterations(measurements, link) -> list[dict]:
         p = m.parameters
         if "rtol" not in p or p["scaling"] != "strong" or p.get("link") != link or p["ranks"] == 1:
             continue
+        if "M" in p:  # block Jacobi ignores the couplings between ranks
+            continue
         edge, found = p["shape"][0], m.observed["iterations"]
         if function_name(m) in ON_GPUS and edge in PUBLISHED:
             wanted = PUBLISHED[edge]

@@ -64,7 +64,7 @@ def evidence(measurements) -> list[Measurement]:
     """
     alone = [m for m in measurements if m.parameters["ranks"] == 1 and m.operation not in MESSAGES]
     graphs = [m for m in alone if "overlap" in m.parameters and function_name(m) in ON_GPUS]
-    solves = graphs or [m for m in alone if function_name(m) in KNOWN]
+    solves = graphs or [m for m in alone if function_name(m) in KNOWN and "matrix" not in m.parameters]
     return solves + [m for m in measurements if m.operation in MESSAGES]
 
 

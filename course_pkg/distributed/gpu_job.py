@@ -21,11 +21,16 @@ from course_pkg.distributed.direct import open_link
 from course_pkg.distributed.gpu_cg import RankSolver
 from course_pkg.distributed.gpu_fields import RankWorkspace
 from course_pkg.distributed.gpu_room import DeviceSlab
+from course_pkg.distributed.gpu_rows import DeviceRows
 from course_pkg.distributed.halo import slab_plan
 from course_pkg.distributed.job import run_tasks
 from course_pkg.distributed.links import Link
+from course_pkg.distributed.operators import block_jacobi
 from course_pkg.distributed.partition import Slab
 from course_pkg.distributed.phases import ALLREDUCE, HALO, NAMES, PRODUCT, SCALARS, SUMS, UPDATES, Phases
+from course_pkg.distributed.rows import RowBlockMatrix
+from course_pkg.permutation.problem import poisson
+from course_pkg.precond import build
 from course_pkg.sstep.variants import VARIANTS
 
 REPEATED = 20  # launches of a phase in a graph
@@ -87,11 +92,22 @@ def solve(link: Link, grid, method: str, rtol: float, samples: int, by: str = ""
     }
 
 
-def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: int, by: str = "") -> dict:
+def passes(
+    link: Link,
+    grid,
+    method: str,
+    options: dict,
+    rtol: float,
+    samples: int,
+    by: str = "",
+    stored=False,
+    amg=False,
+) -> dict:
     """Time solves by a method of ``sstep`` after one warm-up solve, and then the phases of one more solve.
 
     To time phases, the host waits for the GPU at the end of each. So they add up to more than the time of a solve. If
-    graphs hold the messages, the time for which a product waits for its halo is a part of the product.
+    graphs hold the messages, the time for which a product waits for its halo is a part of the product. If ``stored``,
+    the Laplacian is a sparse matrix; with ``amg``, each rank's V-cycle is the preconditioner.
 
     Examples
     --------
@@ -101,7 +117,11 @@ def passes(link: Link, grid, method: str, options: dict, rtol: float, samples: i
     9
     """
     link = _chosen(link, by)
-    A, b = DeviceSlab(grid, link), _ones(link, grid)
+    A, options = DeviceSlab(grid, link), dict(options)
+    if stored:
+        A = DeviceRows(RowBlockMatrix.of(poisson(grid), link.comm), link)
+        options |= {"M": block_jacobi(A.rows, build.amg).to_device()} if amg else {}
+    b = cuda.to_device(np.ones(A.own_shape if stored else A.shape))
     function, runs = VARIANTS[method].function(Library.NUMBA_CUDA), []
     for _ in range(samples + 1):
         link.comm.sum([0.0])

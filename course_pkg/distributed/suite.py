@@ -102,7 +102,7 @@ def summary(measurements, among=()) -> list[dict]:
     which the speed-up follows, are looked up there.
     """
     solves = [m for m in measurements if "scaling" in m.parameters]
-    told = [name for name in ("link", "overlap") if any(name in m.parameters for m in solves)]
+    told = [name for name in ("link", "overlap", "matrix", "M") if any(name in m.parameters for m in solves)]
     rows, shown = [], [name for name in NAMES if any(phases_of(m).get(name) for m in solves)]
     for m in solves:
         one, phases = alone(m, among or solves), phases_of(m)

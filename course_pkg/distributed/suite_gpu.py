@@ -2,7 +2,8 @@
 
 For the methods of ``cg``, these are iterations in the middle of a solve, and whole solves, also on a large grid. The
 iterations are measured with the halo exchange during the sweep and after it. On one GPU, they are also measured on a
-grid of the size that each of two GPUs has. For the methods of ``sstep``, only whole solves are measured.
+grid of the size that each of two GPUs has. For the methods of ``sstep``, only whole solves are measured, and with a
+stored matrix only those of ``pcg``, without and with each rank's V-cycle as preconditioner.
 
 Messages go by NCCL. Where GPUs can write into each other's memory, all is measured with that, too: such measurements
 have the parameter ``link``.
@@ -30,6 +31,8 @@ from course_pkg.stencil.problem import LARGE_EDGE, SMALL_EDGE
 PROGRAM = ("-m", "course_pkg.distributed.gpu_job")
 CUDA = Library.NUMBA_CUDA
 QUICK_EDGE = 64
+ROWS_EDGE = 100  # of the grid whose Laplacian is stored: building an AMG hierarchy takes long on larger ones
+BLOCKS = "block_jacobi_vcycle"
 LARGE = "deferred_x"  # solved on the large grid, where each solve takes half a minute
 HALO_EDGES = (8, 64, SMALL_EDGE, 500, LARGE_EDGE)
 REDUCED = (1, 9, 81, 289, 4225)
@@ -95,6 +98,12 @@ def _by_link(ranks, quick, by, samples) -> Iterator[tuple[dict, dict]]:
             }
             its = {**_of(ranks, scaling, grid, by), "rtol": suite_ranks.RTOL, **options}
             yield {**task, "samples": 3, "by": by}, its
+    rows_edge = small if quick else ROWS_EDGE
+    for amg in (False, True):
+        grid, more = (rows_edge,) * 3, {"matrix": "poisson_3d", **({"M": BLOCKS} if amg else {})}
+        its = {**_of(ranks, "strong", grid, by), "rtol": suite_ranks.RTOL, **more}
+        task = {"task": "passes", "grid": grid, "method": "pcg", "options": {}, "rtol": suite_ranks.RTOL}
+        yield {**task, "samples": 3, "by": by, "stored": True, "amg": amg}, its
     if not quick:
         grid = (large,) * 3
         for overlap in overlaps:
@@ -175,7 +184,8 @@ def measurement(task: dict, parameters: dict, result: dict) -> Measurement:
         grid, fused = task["grid"], task["task"] != "passes"
         variant = FUSED[f"cg_{task['method']}"] if fused else VARIANTS[task["method"]]
         each = variant.cost(tuple(grid)) if fused else variant.cost(prod(grid), **task["options"])
-        what, cost = variant.by(CUDA), result["iterations"] * each
+        what = variant.by(CUDA)
+        cost = None if "matrix" in parameters else result["iterations"] * each  # it knows no stored matrix
         footprint = 8 * suite_ranks.FIELDS * prod(grid) // parameters["ranks"]
     # phases are those of two kernels that both update x
     timed = result.get("phases", {}) if task.get("method") != "deferred_x" else {}

@@ -1,13 +1,21 @@
-"""The scalar work of an iteration of pcg and pfcg: functions that run on the host and, compiled, on a GPU.
+"""The scalar work of an iteration of pcg and pfcg: kernels of one thread, which the host can call as functions, too.
 
-All numbers of a solve are in one float64 array, ``state``, where the functions below compute. In host memory, the host
-sees them after each iteration. In GPU memory, a kernel of one thread runs each function, so the host queues iterations
-without waiting for them, and looks at the numbers from time to time. Once a solve has stopped, its coefficients are
-zero, and iterations that are queued already leave x as it is. Steps are numbered as in ``solver.py``.
+All numbers of a solve are in one float64 array, ``state``. In host memory, the host computes with the Python functions
+of the kernels (``py_func``), and sees the numbers after each iteration. In GPU memory, the kernels compute: the host
+queues iterations without waiting for them, and looks at the numbers from time to time.
+
+Kernels:
+    pcg_alpha_kernel      alpha from p·Ap
+    pcg_beta_kernel       beta from u·r and r·r; it ends the iteration
+    pfcg_scalars_kernel   both coefficients of pfcg from its Gram matrix
+
+Once a solve has stopped, its coefficients are zero, and iterations that are queued already leave x as it is. Steps are
+numbered as in ``solver.py``.
 """
 
 import numpy as np
 
+from course_pkg import cuda
 from course_pkg.cg.checks import why_stopped
 from course_pkg.cg.outcome import Stop, preconditioner_not_definite
 
@@ -20,7 +28,8 @@ RUNNING, CONVERGED, LIMITED, BROKEN, INDEFINITE = range(5)
 INFINITE = np.inf
 
 
-def pcg_alpha(totals, state):
+@cuda.jit
+def pcg_alpha_kernel(totals, state):
     """Compute alpha from p·Ap (step 6), or stop if p·Ap or delta is not as it must be.
 
     Parameters
@@ -32,7 +41,7 @@ def pcg_alpha(totals, state):
     --------
     >>> state = np.zeros(SIZE)
     >>> state[DELTA] = 6.0
-    >>> pcg_alpha(np.array([3.0]), state)
+    >>> pcg_alpha_kernel.py_func(np.array([3.0]), state)
     >>> float(state[ALPHA]), float(state[MINUS_ALPHA])
     (2.0, -2.0)
     """
@@ -47,7 +56,8 @@ def pcg_alpha(totals, state):
         state[ALPHA], state[MINUS_ALPHA] = alpha, -alpha
 
 
-def pcg_beta(totals, state, history):
+@cuda.jit
+def pcg_beta_kernel(totals, state, history):
     """Compute beta from u·r and r·r (step 10), and end the iteration.
 
     Parameters
@@ -61,7 +71,7 @@ def pcg_beta(totals, state, history):
     --------
     >>> state, history = np.zeros(SIZE), np.zeros(KEPT)
     >>> state[DELTA], state[LIMIT] = 6.0, 10
-    >>> pcg_beta(np.array([3.0, 4.0]), state, history)
+    >>> pcg_beta_kernel.py_func(np.array([3.0, 4.0]), state, history)
     >>> float(state[BETA]), int(state[ITERATION]), float(history[1])
     (0.5, 1, 4.0)
     """
@@ -81,7 +91,8 @@ def pcg_beta(totals, state, history):
             state[ALPHA], state[MINUS_ALPHA] = 0.0, 0.0
 
 
-def pfcg_scalars(G, state, history, beta, alpha):
+@cuda.jit
+def pfcg_scalars_kernel(G, state, history, beta, alpha):
     """Compute both coefficients of an iteration of pfcg from its Gram matrix (steps 11 to 14), or stop.
 
     Parameters
@@ -91,7 +102,7 @@ def pfcg_scalars(G, state, history, beta, alpha):
     state : float64 array, shape (SIZE,)
         ``state[P_A_P]`` is rho, which is p·Ap by a recurrence; it is 0 before the first iteration.
     history : float64 array, shape (KEPT,)
-        As for :func:`pcg_beta`.
+        As for :func:`pcg_beta_kernel`.
     beta, alpha : float64 array, shape (1, 1) and (1,)
         The results; zero if the solve has stopped.
 
@@ -99,7 +110,7 @@ def pfcg_scalars(G, state, history, beta, alpha):
     --------
     >>> state, history, beta, alpha = np.zeros(SIZE), np.zeros(KEPT), np.zeros((1, 1)), np.zeros(1)
     >>> state[LIMIT] = 10
-    >>> pfcg_scalars(np.array([[2.0, 6.0], [0.0, 9.0]]), state, history, beta, alpha)
+    >>> pfcg_scalars_kernel.py_func(np.array([[2.0, 6.0], [0.0, 9.0]]), state, history, beta, alpha)
     >>> float(alpha[0]), float(beta[0, 0]), float(history[0])
     (3.0, 0.0, 9.0)
     """

@@ -249,13 +249,15 @@ def test_what_the_suite_asks_of_ranks_can_be_done(monkeypatch):
 
 
 @pytest.mark.skipif(GPUS < 2, reason="needs two NVIDIA GPUs: run it where there are some")
-def test_two_gpus_by_nccl_take_the_iterations_of_one():
+def test_two_gpus_take_the_iterations_of_one_by_nccl_and_by_peer_memory():
     grid = (24, 20, 22)
     tasks = [{"task": "solve", "grid": grid, "method": m, "rtol": 1e-6, "samples": 1} for m in gpu_cg.METHODS]
     tasks += [
         {"task": "passes", "grid": grid, "method": m, "options": o, "rtol": 1e-6, "samples": 1}
-        for m, o in (("pfcg", {}), ("pcg_sstep", {"s": 4}))
+        for m, o in (("pcg", {}), ("pfcg", {}), ("pcg_sstep", {"s": 4}))
     ]
+    tasks.append({**tasks[-1], "method": "pcg", "options": {}, "stored": True})
+    tasks += [{**task, "by": "nccl"} for task in tasks]
     counts = []
     for ranks in (1, 2):
         said = launch.launch((*suite_gpu.PROGRAM, json.dumps(tasks)), ranks, timeout_s=300)
@@ -265,13 +267,14 @@ def test_two_gpus_by_nccl_take_the_iterations_of_one():
 
 
 @pytest.mark.skipif(GPUS < 2, reason="needs two NVIDIA GPUs: run it where there are some")
-def test_a_rank_that_dies_between_gpus_ends_the_others_with_its_name():
+@pytest.mark.parametrize("opened", ["nccl import open_nccl as open_it", "direct import open_link as open_it"])
+def test_a_rank_that_dies_between_gpus_ends_the_others_with_its_name(opened):
     program = (
         "import os, signal, numpy as np\n"
         "from course_pkg import cuda\n"
-        "from course_pkg.distributed.nccl import open_nccl\n"
+        f"from course_pkg.distributed.{opened}\n"
         "from course_pkg.distributed.mpi import ends_all\n"
-        "link = open_nccl(timeout_s=20)\n"
+        "link = open_it(timeout_s=20)\n"
         "with ends_all(link.comm):\n"
         "    one = cuda.to_device(np.ones(1)); link.add(one, 0); link.finish()\n"
         "    if link.comm.rank == 1: os.kill(os.getpid(), signal.SIGKILL)\n"

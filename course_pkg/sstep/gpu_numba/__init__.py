@@ -1,8 +1,8 @@
 """S-step conjugate gradient as CUDA kernels.
 
 ``basis`` makes vectors and their products, ``sums`` and ``gram_matrix`` take all sums of a pass, ``updates`` move
-blocks, x and r, ``scalars`` keep the numbers of an iteration in GPU memory. ``room`` holds the vectors of a solve in GPU memory, and ``methods`` the methods. The variants, each
-with its idea, are listed in ``course_pkg/sstep/variants.py``.
+blocks, x and r, and ``follow`` takes a coefficient from GPU memory. ``room`` holds the vectors of a solve in GPU
+memory, and ``methods`` the methods. The variants, each with its idea, are listed in ``course_pkg/sstep/variants.py``.
 
 Arguments and equations are those of ``reference.py``; arrays are in GPU memory. If an argument does not fit, a function
 raises ``CourseError`` before anything is written. A launch does not synchronise; pcg and pfcg
@@ -15,15 +15,9 @@ from course_pkg.sstep.gpu_numba.basis import (
     recurrence,
     recurrence_kernel,
 )
+from course_pkg.sstep.gpu_numba.follow import follow, follow_kernel
 from course_pkg.sstep.gpu_numba.gram_matrix import finish_gram_kernel, gram, parts
 from course_pkg.sstep.gpu_numba.methods import pcg, pcg_sstep, pcg_sstep_moments, pfcg
-from course_pkg.sstep.gpu_numba.scalars import (
-    follow,
-    follow_kernel,
-    pcg_alpha_kernel,
-    pcg_beta_kernel,
-    pfcg_scalars_kernel,
-)
 from course_pkg.sstep.gpu_numba.sums import (
     blocks_of,
     finish_kernel,
@@ -41,6 +35,7 @@ from course_pkg.sstep.gpu_numba.updates import (
     update_block_warps_kernel,
 )
 from course_pkg.sstep.gpu_numba.warps import Tiling, gram_warps_kernel
+from course_pkg.sstep.scalars import pcg_alpha_kernel, pcg_beta_kernel, pfcg_scalars_kernel
 
 __all__ = [
     "Tiling",

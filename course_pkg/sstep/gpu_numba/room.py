@@ -15,7 +15,6 @@ from course_pkg.precond.preconditioners import Preconditioner
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_numba import spmv_csr_vector
 from course_pkg.sstep.gpu_numba.gram_matrix import parts
-from course_pkg.sstep.gpu_numba.scalars import SCALAR_KERNELS
 from course_pkg.sstep.gpu_numba.sums import finish_kernel
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
@@ -235,9 +234,9 @@ class DeviceRoom(Room):
         """Return a copy in GPU memory."""
         return cuda.to_device(array)
 
-    def scalar(self, function, *arguments) -> None:
+    def scalar(self, kernel, *arguments) -> None:
         """Do scalar work by one thread."""
-        SCALAR_KERNELS[function][1, 1, self.stream](*arguments)
+        kernel[1, 1, self.stream](*arguments)
 
     def follow(self, v, number, w, out) -> None:
         """Compute ``out = v + number[0] w`` with a number in GPU memory."""

@@ -1,8 +1,7 @@
-"""What pcg and pfcg need so that the host does not wait within an iteration: numbers that stay in GPU memory.
+"""A map whose coefficient is in GPU memory, so that the host need not know it (``sstep/scalars.py``).
 
 Kernels:
-    pcg_alpha_kernel, pcg_beta_kernel, pfcg_scalars_kernel   the functions of ``sstep/scalars.py``, by one thread
-    follow_kernel                                            v + a w, where a is in GPU memory
+    follow_kernel   v + a w
 """
 
 import numpy as np
@@ -10,18 +9,8 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.core.checks import require_arrays
 from course_pkg.device.launch import blocks_for
-from course_pkg.sstep import scalars
 from course_pkg.sstep.checks import check_recurrence
 from course_pkg.sstep.tuning import THREADS
-
-pcg_alpha_kernel = cuda.jit(scalars.pcg_alpha)
-pcg_beta_kernel = cuda.jit(scalars.pcg_beta)
-pfcg_scalars_kernel = cuda.jit(scalars.pfcg_scalars)
-SCALAR_KERNELS = {
-    scalars.pcg_alpha: pcg_alpha_kernel,
-    scalars.pcg_beta: pcg_beta_kernel,
-    scalars.pfcg_scalars: pfcg_scalars_kernel,
-}
 
 
 @cuda.jit
