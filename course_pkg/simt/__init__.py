@@ -4,6 +4,7 @@
 without counting.
 """
 
+from course_pkg.simt import api
 from course_pkg.simt.errors import HazardError, SimtError, Unsupported
 from course_pkg.simt.front.source import FunctionSource, SourceLine
 from course_pkg.simt.memory.hazard import Hazard
@@ -14,6 +15,7 @@ from course_pkg.simt.report.quantities import AccessCounts, FlopCounts, Flops, L
 from course_pkg.simt.run.budget import limits
 from course_pkg.simt.run.kernel import Kernel, Launch, jit
 from course_pkg.simt.run.order import NoOrder, observed, warps_first
+from course_pkg.simt.run.start import start_launch
 
 __all__ = [
     "AccessCounts",
@@ -31,9 +33,12 @@ __all__ = [
     "SourceLine",
     "Thread",
     "Unsupported",
+    "api",
     "jit",
     "limits",
     "observed",
     "profile",
     "warps_first",
 ]
+
+Launch.run = start_launch

@@ -1,0 +1,8 @@
+"""Start a launch."""
+
+
+def start_launch(launch, arguments, **options):
+    """Run a launch by :func:`~course_pkg.simt.run.launch.run_launch`, and return the data that its waves share."""
+    from course_pkg.simt.run.launch import run_launch  # this imports Numba's types, which takes a second
+
+    return run_launch(launch, arguments, **options)
