@@ -232,7 +232,7 @@ class Launch:
     <launch of copy_kernel with grid (2, 1, 1) and block (32, 4, 1)>
     """
 
-    run: Callable  # course_pkg.simt assigns it: what runs a launch has kernels of its own, so it cannot stand below
+    run: Callable  # run/start.py assigns it: what runs a launch has kernels of its own, so it cannot stand below
 
     def __init__(self, kernel, grid, block, stream=0, dynamic_shared=0):
         self.kernel = kernel
