@@ -5,7 +5,9 @@ import pkgutil
 import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 
+import grimp
 import pytest
 
 import course_pkg
@@ -44,6 +46,66 @@ def python(code):
         env=environment,
         timeout=300,
     )
+
+
+def circle_of_imports(package):
+    """Return modules that import each other in a circle, or nothing. Imports in functions and for types count as well.
+
+    Imports by a computed name do not count: a topic's variants, suites and cases, a laboratory's steps and the commands
+    are found and opened by name while the program runs.
+    """
+    graph = grimp.build_graph(package, cache_dir=None)
+    assert package in graph.modules
+    try:
+        TopologicalSorter({m: graph.find_modules_directly_imported_by(m) for m in graph.modules}).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert circle_of_imports("course_pkg") == []
+
+
+def test_no_module_is_imported_by_a_name_in_quotes():
+    """Such an import could be an ordinary one, and would hide a circle.
+
+    The exception runs in a notebook's namespace, must leave no name there, and is imported by nothing.
+    """
+    quoted = re.compile(r"""(import_module|__import__)\(\s*["']course_pkg\b""")
+    assert quoted.search('importlib.import_module("course_pkg.simt.libdevice")')
+    files = (repo_root() / "course_pkg").rglob("*.py")
+    found = [file.name for file in files if quoted.search(file.read_text(encoding="utf-8"))]
+    assert found == ["kernel_startup.py"]
+
+
+@pytest.mark.parametrize(
+    "upward",
+    [
+        "def later():\n    from with_a_circle import above",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from with_a_circle.above import thing",
+        "class Later:\n    def get(self):\n        import with_a_circle.above",
+    ],
+)
+def test_a_circle_is_found_wherever_its_imports_stand(tmp_path, monkeypatch, upward):
+    folder = tmp_path / "with_a_circle"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "above.py").write_text("from with_a_circle import between\nthing = 1\n")
+    (folder / "between.py").write_text("from with_a_circle import below\n")
+    (folder / "below.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert circle_of_imports("with_a_circle") == []
+    (folder / "below.py").write_text(f"{upward}\n")
+    found = {name.rpartition(".")[2] for name in circle_of_imports("with_a_circle")}
+    assert found == {"above", "between", "below"}
+
+
+def test_a_kernel_without_the_door_knows_the_hosts_names():
+    """Its names may come from numba.cuda: those of the host are registered by whatever imports the interpreter."""
+    code = "from course_pkg.simt import Kernel\nfrom course_pkg.simt.front.stubs import for_the_host\n"
+    code += "print(sorted({'is_available', 'synchronize', 'vectorize', 'grid'} & for_the_host))"
+    assert python(code).stdout.strip() == "['is_available', 'synchronize', 'vectorize']"
 
 
 def test_everything_but_the_gpus_files_imports_without_gpu_cupy_and_mpi():

@@ -4,6 +4,7 @@
 without counting.
 """
 
+from course_pkg.simt import api
 from course_pkg.simt.errors import HazardError, SimtError, Unsupported
 from course_pkg.simt.front.source import FunctionSource, SourceLine
 from course_pkg.simt.memory.hazard import Hazard
@@ -31,6 +32,7 @@ __all__ = [
     "SourceLine",
     "Thread",
     "Unsupported",
+    "api",
     "jit",
     "limits",
     "observed",

@@ -8,13 +8,13 @@ Names and arguments are Numba's. So a program that runs here also runs on a GPU,
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from importlib import import_module as _import_module
 
 import numpy as np
 
 from course_pkg.core.checks import on_device
 from course_pkg.core.errors import CourseError
 from course_pkg.simt import random
+from course_pkg.simt.front.stubs import for_the_host as _for_the_host
 from course_pkg.simt.front.stubs import kernel_names
 from course_pkg.simt.host import Context, Device, DeviceList, Event, Stream, event_elapsed_time
 from course_pkg.simt.host_memory import (
@@ -239,6 +239,7 @@ _GPU_ONLY = {
                     "takes over what another program has on a GPU"),
     **dict.fromkeys(("fp16", "bf16"), "calls a GPU's own instructions"),
 }  # fmt: skip
+_for_the_host.update(set(globals()) - set(_NAMES), _LATER, ("types", "void"))
 
 
 def __getattr__(name: str):
@@ -249,7 +250,9 @@ def __getattr__(name: str):
 
         return getattr(vectorizing, _LATER[name])
     if name == "libdevice":
-        return _import_module("course_pkg.simt.libdevice")
+        from course_pkg.simt import libdevice
+
+        return libdevice
     if name in ("types", "boolean") or isinstance(getattr(np, name, None), type):
         from numba.core import types
 

@@ -10,6 +10,9 @@ Source: CUDA, Libdevice User's Guide, as a whole.
 
 from functools import cache
 
+from course_pkg.simt.front.stubs import CUDA
+from course_pkg.simt.run.kernel import Kernel
+
 _ALIKE = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p sqrt erf erfc"
 _ALIKE_TWO = "pow fmod atan2 hypot copysign nextafter remainder"
 _FLOATS = {
@@ -93,8 +96,6 @@ def meaning(name: str) -> tuple[str, str, str] | None:
 @cache
 def function(name: str):
     """Return a function of the library as a device function; None if only a GPU has the function."""
-    from course_pkg.simt.run.kernel import Kernel
-
     found = meaning(name)
     if found is None:
         return None
@@ -115,10 +116,8 @@ def _names() -> dict:
 
     from numba.core import types
 
-    from course_pkg.simt import api
-
     kinds = ("float32", "float64", "int32", "int64")
-    return {"math": math, "cuda": api, **{name: getattr(types, name) for name in kinds}}
+    return {"math": math, "cuda": CUDA, **{name: getattr(types, name) for name in kinds}}
 
 
 def _letters(text: str) -> set:

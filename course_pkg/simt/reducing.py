@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.stubs import CUDA
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.run.kernel import Kernel
 
@@ -54,8 +55,6 @@ def kernel(a, out, start, use_start):
         SimtError
             If the array is not a vector.
         """
-        from course_pkg.simt import api
-
         host = np.asarray(getattr(arr, "host", arr))
         if host.ndim != 1:
             raise SimtError(
@@ -65,7 +64,7 @@ def kernel(a, out, start, use_start):
         start = host.dtype.type(0 if init is None else init)
         if not host.size:
             return start
-        names = {"cuda": api, "function": self.function, "dtype": type_of(host.dtype), "THREADS": THREADS}
+        names = {"cuda": CUDA, "function": self.function, "dtype": type_of(host.dtype), "THREADS": THREADS}
         kernel = Kernel.from_source(self._TEXT, "kernel", names)
         result = np.empty(1, host.dtype)
         kernel[1, THREADS](np.ascontiguousarray(host), result, start, init is not None)

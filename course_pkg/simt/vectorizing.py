@@ -9,6 +9,7 @@ import numpy as np
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import signatures as front
+from course_pkg.simt.front.stubs import CUDA
 from course_pkg.simt.front.typing import dtype_of
 from course_pkg.simt.memory.device_array import DeviceArray
 from course_pkg.simt.reducing import THREADS, Reduce
@@ -230,10 +231,8 @@ class Generalized(_Made):
 
 
 def _launch(text: str, function, signature, count: int, *arrays) -> None:
-    from course_pkg.simt import api
-
     typed = Kernel(function.py_func, device=True, program=function.program, signatures=(signature,))
-    kernel = Kernel.from_source(text, "kernel", {"cuda": api, "function": typed})
+    kernel = Kernel.from_source(text, "kernel", {"cuda": CUDA, "function": typed})
     if count:
         kernel[-(-count // THREADS), THREADS](*arrays)
 

@@ -3,6 +3,8 @@
 import math
 from functools import cache
 
+from course_pkg.simt.run.kernel import Kernel
+
 _NAMES = ("sum", "prod", "mean", "var", "std", "any", "all", "argmax", "argmin")
 REDUCTIONS = frozenset(_NAMES)
 
@@ -143,8 +145,6 @@ def function(name: str):
     >>> function("sum")
     <device function sum, interpreted>
     """
-    from course_pkg.simt.run.kernel import Kernel
-
     needs = {"var": ("mean",), "std": ("var",)}.get(name, ())
     names = {other: function(other) for other in needs} | {"math": math}
     return Kernel.from_source(_TEXT, name, names, device=True, file="<the interpreter's library>")

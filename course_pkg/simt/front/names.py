@@ -14,7 +14,7 @@ from course_pkg.simt.front.given import index_value
 from course_pkg.simt.front.instead import of_attribute, of_member
 from course_pkg.simt.front.known import ARRAY_FUNCTIONS, BUILTINS, MODULES, NUMBER_FUNCTIONS, TYPES, entity
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.front.stubs import MEANINGS
+from course_pkg.simt.front.stubs import MEANINGS, for_the_host
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.cooperative import Grid
@@ -121,7 +121,7 @@ def member(run, frame, node, owner, mask):
             return Intrinsic(whole)
         if id(getattr(types, whole, None)) in TYPES:
             return TypeName(TYPES[id(getattr(types, whole))])
-        if whole.startswith("_") or _is_for_the_host(whole):
+        if whole.startswith("_") or whole in for_the_host:
             barrier = "; the threads of a block wait in cuda.syncthreads()" * (whole == "synchronize")
             raise SimtError.at(
                 frame.program.name,
@@ -164,12 +164,6 @@ def member(run, frame, node, owner, mask):
             "check the order of the arguments of the launch.",
         )
     raise unsupported(frame, node, of_attribute(name))
-
-
-def _is_for_the_host(name: str) -> bool:
-    from course_pkg.simt import api
-
-    return hasattr(api, name)
 
 
 def _module_member(run, frame, node, owner, name):

@@ -144,6 +144,10 @@ for _name in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
 del _name, _direction
 
 
+CUDA = KernelName("", "The module itself, in kernel code that the interpreter writes.", "cuda")
+for_the_host: set[str] = set()  # all other names of ``cuda``: course_pkg.simt.api, which has them, adds them
+
+
 def _members(simt_name: str) -> list[str]:
     return [name.removeprefix(f"{simt_name}.") for name in MEANINGS if name.startswith(f"{simt_name}.")]
 

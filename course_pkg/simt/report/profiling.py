@@ -10,6 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.report.kernel_profile import KernelProfile
 from course_pkg.simt.report.summary import build
 from course_pkg.simt.run.kernel import Kernel, Launch
+from course_pkg.simt.run.start import start_launch
 
 ALIGNMENT = 256  # bytes; cudaMalloc returns addresses that are multiples of it
 
@@ -49,9 +50,7 @@ def profile(launch, *arguments, trace_blocks=None, steps=None) -> KernelProfile:
         launch = _from_numba(launch)
     held = on_host(arguments)
     counters = Counters(trace_blocks)
-    from course_pkg.simt.run.launch import run_launch  # Numba's types take a second to import
-
-    state = run_launch(launch, tuple(held), counters=counters, check=True, steps=steps)
+    state = start_launch(launch, tuple(held), counters=counters, check=True, steps=steps)
     for given, host in zip(_flat(arguments), _flat(held), strict=True):
         if host is not given:
             _copy_back(given, host.host)

@@ -1,28 +1,26 @@
-"""Loads and stores: find the element that an index names, check the index, and count the access."""
+"""Loads and stores: of the element that an index names, or of a view; each access is counted."""
 
 import ast
 from dataclasses import replace
-
-import numpy as np
-from numba.core import types
+from itertools import product
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.instead import of_attribute, of_node
-from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
-from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, put_off_doubts, require_no_doubt
+from course_pkg.simt.run.doubtful import in_doubt_like, put_off_doubts
 from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.hindsight import recall, remember
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.needed import no_elements, no_index, no_number, require_numbers
+from course_pkg.simt.run.locating import locate
+from course_pkg.simt.run.needed import no_elements, no_number
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.tuples import part_of_tuple
 from course_pkg.simt.run.values import Value
-from course_pkg.simt.run.views import fill, is_view, view
+from course_pkg.simt.run.views import is_view, view
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 
@@ -71,96 +69,6 @@ def _is_text(node) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def locate(run, frame, node, array: Array, index, mask: Mask, *, doubtful=False) -> Place:
-    """Return the element that an index names in each lane; report an index outside the array's shape.
-
-    An index in doubt is reported, too, unless ``doubtful`` says that the caller follows what it finds there.
-    """
-    indices = index if isinstance(index, tuple) else (index,)
-    where = SourceLine(frame.program.name, node.lineno)
-    if len(indices) != array.ndim:  # slices are handled by views, not here
-        raise SimtError.at(
-            where.function,
-            where.line,
-            f"{array.name} has {array.ndim} dimension{'s' * (array.ndim > 1)} "
-            f"and gets {len(indices)} ind{'ices' if len(indices) > 1 else 'ex'}.",
-        )
-    inside, terms, keys, constant, followed = mask, [], [], True, ()
-    for d, part in enumerate(indices):
-        if not isinstance(part, Value) or not isinstance(part.type, types.Integer):
-            require_numbers(frame, (_written(node, d), part))
-            raise no_index(frame, node, array, d, part)
-        run.ledger.demand(part, inside)
-        if run.dry:
-            continue
-        if part.otherwise:
-            allowed = integers_in_doubt(run, part) if doubtful else ()
-            require_no_doubt(run, part, inside, allowed=allowed)
-            followed = (*followed, part) if allowed else followed
-        inside, data = _within(run, array, indices, d, inside, where, _is_meant(node, d))
-        stride = array.strides[d]
-        terms.append(data if type(stride) is int and stride == 1 else data * stride)
-        keys.append(part.key)
-        constant &= part.constant
-    if array.space == "local" and not constant:
-        array.region.constant_index_only = False
-    if run.dry:
-        return Place(array, 0, 0, array.key, mask, array.outer + indices, where)
-    terms.sort(key=np.size)
-    first = terms[0] if terms else np.zeros((1,) * 6, np.int64)  # an array without dimensions has one element
-    offset = _plus(sum(terms[1:], start=first), array.offset)
-    key = run.numbering.of("element", array.key, *keys)
-    at = _plus(offset, owner(run, array))
-    outer = array.outer + indices
-    return Place(array, offset, at, key, inside, outer, where, inside is not mask, followed)
-
-
-def _plus(data: np.ndarray, more):
-    """Return the sum; skip the addition if ``more`` is 0, because adding 0 takes as long as any other addition."""
-    return data if type(more) is int and not more else data + more
-
-
-def _is_meant(node, d) -> bool:
-    """Return whether index ``d`` is a literal with a sign, such as ``a[-1]``: then a wrap-around is intended."""
-    index = node.slice if isinstance(node, ast.Subscript) else None
-    part = index.elts[d] if isinstance(index, ast.Tuple) else index
-    return isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)
-
-
-def _within(run, array, indices, d, inside, where, meant):
-    """Return the lanes whose index is valid for dimension ``d``, and the indices after Numba's wrap-around."""
-    part, extent = indices[d], array.shape[d].data
-    extent = int(extent.reshape(-1)[0]) if extent.size == 1 else extent
-    data = part.data.astype(np.int64, copy=False)
-    below = np.count_nonzero(data < 0)
-    if below and part.type.signed:
-        wrapped = inside.narrow((data < 0) & (data >= -extent))
-        if wrapped and not meant:
-            _report(run, "negative_index", array, indices, wrapped, where)
-        data = np.where(data < 0, data + extent, data)
-        below = np.count_nonzero(data < 0)
-    if below or np.count_nonzero(data >= extent):
-        astray = inside.narrow((data >= extent) | (data < 0))
-        if astray:
-            _report(run, "out_of_bounds", array, indices, astray, where)
-            inside = inside.minus(astray)
-    return inside, data
-
-
-def _report(run, kind, array, indices, lanes, where):
-    run.log.index(run, kind, array, indices, lanes, where)
-
-
-def owner(run, array):
-    """Return, for each lane, the offset of its copy of the array within the memory that holds all copies."""
-    if array.region.owner == "block":
-        return run.wave.block_in_wave * array.extent
-    if array.region.owner == "thread":
-        wave = run.wave
-        return (wave.block_in_wave * wave.threads_per_block + wave.thread_in_block) * array.extent
-    return 0
-
-
 @handles(ast.Subscript)
 def load(run, frame, node: ast.Subscript, mask: Mask):
     """Read an element; return a view if the subscript has slices, or fewer indices than the array has dimensions."""
@@ -196,12 +104,6 @@ def loaded(run, frame, node, array: Array, mask: Mask):
     if array.ndim or is_record(array):
         return array
     return load_place(run, frame, locate(run, frame, node, array, (), mask), mask)
-
-
-def _written(node: ast.expr, d: int) -> ast.expr:
-    """Return the expression for index ``d`` in a subscript, or in a call such as ``cuda.atomic.add``."""
-    index = node.slice if isinstance(node, ast.Subscript) else [*node.args, node][1]
-    return index.elts[d] if isinstance(index, ast.Tuple) and d < len(index.elts) else index
 
 
 def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
@@ -292,3 +194,35 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     run.ledger.stored(place, before)
     for key, lanes in run.ledger.untouched(place, before):
         run.ledger.holds(run.numbering.of(("load", now), key), lanes)
+
+
+def fill(run, frame, node, array: Array, value, mask) -> None:
+    """Write a number, or the numbers of a tuple, to all elements of a view.
+
+    Raises
+    ------
+    SimtError
+        If the value is an array: Numba would need memory for a copy, which a kernel cannot allocate.
+    """
+    if isinstance(value, Array):
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"a kernel cannot copy an array into a slice of {array.name}: "
+            "Numba would need memory for it. Copy element by element, in a loop.",
+        )
+    extents = [1 if run.dry else int(n.data.max(initial=0)) for n in array.shape]
+    if isinstance(value, tuple) and not run.dry and (array.ndim != 1 or extents[0] != len(value)):
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{len(value)} numbers do not fill a slice of shape {tuple(extents)} of {array.name}.",
+        )
+    for at in product(*map(range, extents)):
+        run.step()
+        there = mask
+        for n, extent in zip(at, array.shape, strict=True):
+            there = there.narrow(n < extent.data) if not run.dry else there
+        if there:
+            place = locate(run, frame, node, array, tuple(map(run.constant, at)), there)
+            store_place(run, frame, place, value[at[0]] if isinstance(value, tuple) else value, there)

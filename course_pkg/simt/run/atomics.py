@@ -11,12 +11,13 @@ from course_pkg.simt.memory.handover import BITS, WORLDS
 from course_pkg.simt.memory.order import SITES
 from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS, locate
+from course_pkg.simt.run.access import VERBS
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
 from course_pkg.simt.run.elements import note_change
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import Strand, memory_name
+from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.values import Value, undefined

@@ -11,9 +11,10 @@ from numba.core import types
 from course_pkg.simt import random
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import load_place, locate, store_place
+from course_pkg.simt.run.access import load_place, store_place
 from course_pkg.simt.run.expressions import binary, cast
 from course_pkg.simt.run.fields import field
+from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.values import Value
 
 INTEGER_OPERATIONS = 11  # in one step of the generator: an addition, shifts, and bitwise operations

@@ -14,8 +14,8 @@ import numpy as np
 
 from course_pkg.simt.errors import Endless
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import owner
 from course_pkg.simt.run.budget import endless
+from course_pkg.simt.run.locating import owner
 from course_pkg.simt.run.values import Value
 
 WATCHED = 64  # at least one trip in this many is watched

@@ -13,8 +13,9 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import load_place, locate, store_place
+from course_pkg.simt.run.access import load_place, store_place
 from course_pkg.simt.run.elements import Place
+from course_pkg.simt.run.locating import locate
 
 LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
 STORES = ("stcg", "stcs", "stwb", "stwt")

@@ -2,6 +2,7 @@
 
 import functools
 import operator
+from collections.abc import Callable
 from contextlib import contextmanager
 
 import numpy as np
@@ -231,6 +232,8 @@ class Launch:
     <launch of copy_kernel with grid (2, 1, 1) and block (32, 4, 1)>
     """
 
+    run: Callable  # run/start.py assigns it: what runs a launch has kernels of its own, so it cannot stand below
+
     def __init__(self, kernel, grid, block, stream=0, dynamic_shared=0):
         self.kernel = kernel
         self.grid, self.block = extents("grid", grid), extents("block", block)
@@ -239,9 +242,7 @@ class Launch:
 
     def __call__(self, *arguments):
         """Run the kernel without counting; an index out of bounds or a divergent barrier raises an error."""
-        from course_pkg.simt.run.launch import run_launch  # this imports Numba's types, which takes a second
-
-        run_launch(self, arguments)
+        self.run(arguments)
 
     def __repr__(self):
         return f"<launch of {self.kernel.__name__} with grid {self.grid} and block {self.block}>"

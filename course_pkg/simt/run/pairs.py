@@ -5,10 +5,11 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS, locate
+from course_pkg.simt.run.access import VERBS
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast
+from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.values import Value

@@ -2,7 +2,6 @@
 
 import ast
 from dataclasses import dataclass, replace
-from itertools import product
 from math import gcd
 from typing import Any
 
@@ -16,6 +15,7 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.values import Value
 
 
@@ -71,8 +71,6 @@ def view(run, frame, node, array: Array, index, mask) -> Array:
     SimtError
         If there are more indices than dimensions.
     """
-    from course_pkg.simt.run.access import locate
-
     indices = _complete(frame, node, array, index if isinstance(index, tuple) else (index,))
     numbers, sliced, form, keys, d = [], [], [], [], 0
     for one in indices:
@@ -201,40 +199,6 @@ def _clipped(n, start, stop, step: int):
 def _nothing_outside(run, extent: Value, inside) -> Value:
     """Return the extent, but 0 in the lanes that named a row outside the array, so that they access no element."""
     return run.fresh(np.where(inside.data, extent.data, 0), INT64, (extent,), inside)
-
-
-def fill(run, frame, node, array: Array, value, mask) -> None:
-    """Write a number, or the numbers of a tuple, to all elements of a view.
-
-    Raises
-    ------
-    SimtError
-        If the value is an array: Numba would need memory for a copy, which a kernel cannot allocate.
-    """
-    from course_pkg.simt.run.access import locate, store_place
-
-    if isinstance(value, Array):
-        raise SimtError.at(
-            frame.program.name,
-            node.lineno,
-            f"a kernel cannot copy an array into a slice of {array.name}: "
-            "Numba would need memory for it. Copy element by element, in a loop.",
-        )
-    extents = [1 if run.dry else int(n.data.max(initial=0)) for n in array.shape]
-    if isinstance(value, tuple) and not run.dry and (array.ndim != 1 or extents[0] != len(value)):
-        raise SimtError.at(
-            frame.program.name,
-            node.lineno,
-            f"{len(value)} numbers do not fill a slice of shape {tuple(extents)} of {array.name}.",
-        )
-    for at in product(*map(range, extents)):
-        run.step()
-        there = mask
-        for n, extent in zip(at, array.shape, strict=True):
-            there = there.narrow(n < extent.data) if not run.dry else there
-        if there:
-            place = locate(run, frame, node, array, tuple(map(run.constant, at)), there)
-            store_place(run, frame, place, value[at[0]] if isinstance(value, tuple) else value, there)
 
 
 def merge_views(run, mask, new: Array, old: Array) -> Array | None:
