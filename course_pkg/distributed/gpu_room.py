@@ -76,7 +76,7 @@ class DeviceSlab(Laplacian):
 
 
 class OnGpus(Clocked):
-    """What rooms on GPUs have in common: sums over all ranks are added on the GPUs.
+    """What rooms on GPUs have in common: sums over all ranks are added on the GPUs, and graphs hold the messages.
 
     Examples
     --------
@@ -97,8 +97,31 @@ class OnGpus(Clocked):
 
     def collect(self, sums) -> np.ndarray:
         """Add up sums over all ranks on the GPUs, and copy them to the host. Only here does the host wait in a pass."""
-        self.add(sums)
+        if self.A.link.comm.ranks > 1:
+            self.again(("sum", sums), self.add, sums)
         return self.to_host(sums)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether CUDA graphs may hold the parts of a pass, with their messages and sums."""
+        return super().repeats and self.A.link.captures
+
+    @property
+    def repeats_iterations(self) -> bool:
+        """Whether CUDA graphs may hold whole iterations: not while phases are timed."""
+        return self.repeats and not self.A.phases.apart
+
+    def again(self, key, step, *arguments) -> None:
+        """Do a part of a pass; if a graph may hold it, its phase is not divided further."""
+        if not self.repeats or self.stream:
+            super().again(key, step, *arguments)
+            return
+        with self.A.phases.whole(PHASES[key[0]]):
+            super().again(key, step, *arguments)
+
+    def settle(self) -> None:
+        """Wait for all that is queued: NCCL's messages in graphs and others must not be under way together."""
+        self.A.link.finish()
 
 
 class RankDeviceRoom(OnGpus, DeviceRoom):
@@ -142,34 +165,6 @@ class RankDeviceRoom(OnGpus, DeviceRoom):
         return prod(self.A.grid)
 
     @property
-    def repeats(self) -> bool:
-        """Whether CUDA graphs may hold the parts of a pass, with their messages and sums."""
-        return super().repeats and self.A.link.captures
-
-    @property
-    def repeats_iterations(self) -> bool:
-        """Whether CUDA graphs may hold whole iterations: not while phases are timed."""
-        return self.repeats and not self.A.phases.apart
-
-    def again(self, key, step, *arguments) -> None:
-        """Do a part of a pass; if a graph may hold it, its phase is not divided further."""
-        if not self.repeats or self.stream:
-            super().again(key, step, *arguments)
-            return
-        with self.A.phases.whole(PHASES[key[0]]):
-            super().again(key, step, *arguments)
-
-    def settle(self) -> None:
-        """Wait for all that is queued: NCCL's messages in graphs and others must not be under way together."""
-        self.A.link.finish()
-
-    def collect(self, sums) -> np.ndarray:
-        """Add up sums over all ranks on the GPUs, and copy them to the host. Only here does the host wait in a pass."""
-        if self.A.slab.ranks > 1:
-            self.again(("sum", sums), self.add, sums)
-        return self.to_host(sums)
-
-    @property
     def longest(self) -> int:
         """Length of a vector on the rank with the most planes, which decides how many partial sums all ranks send."""
         return ceil(self.A.grid[0] / self.A.slab.ranks) * self.plane
@@ -204,4 +199,4 @@ class RankDeviceRoom(OnGpus, DeviceRoom):
                     self._subtract(step[0], self.halo[peer], out[where])
 
     def _subtract(self, factor, plane, out) -> None:
-        self.ops.recurrence(plane, plane, out, 1.0, 0.0, factor, out, stream=self.stream)
+        self.recurrence(plane, plane, out, 1.0, 0.0, factor, out)

@@ -83,20 +83,20 @@ class DeviceRows:
         """What makes the room of a solve."""
         return RankRowsRoom
 
-    def multiply(self, v, out) -> None:
+    def multiply(self, v, out, stream=0) -> None:
         """Compute this rank's part of ``out = A v`` during the halo exchange, then add what needs the halo."""
         with self.phases(PRODUCT):
             for _, where, buffer in self._sends:
                 blocks = blocks_for(buffer.size, THREADS)
-                permute_vector_kernel[blocks, THREADS](where, v, buffer)
-            self.link.start([(peer, buffer) for peer, _, buffer in self._sends], self._receives, 0)
-            spmv_csr_vector(self.inside, v, out)
+                permute_vector_kernel[blocks, THREADS, stream](where, v, buffer)
+            self.link.start([(peer, buffer) for peer, _, buffer in self._sends], self._receives, stream)
+            spmv_csr_vector(self.inside, v, out, stream=stream)
             with self.phases(HALO):
-                self.link.join(0)
+                self.link.join(stream)
             if self.outside is not None:
-                spmv_csr_vector(self.outside, self.halo, self.more)
+                spmv_csr_vector(self.outside, self.halo, self.more, stream=stream)
                 blocks = blocks_for(self.more.size, THREADS)
-                add_rows_kernel[blocks, THREADS](self.more, self.boundary, out)
+                add_rows_kernel[blocks, THREADS, stream](self.more, self.boundary, out)
 
 
 class RankRowsRoom(OnGpus, DeviceRoom):
@@ -158,7 +158,5 @@ class RankRowsRoom(OnGpus, DeviceRoom):
         """Return this rank's part of the vector that one rank would draw."""
         return self.take(drawn_part(seed, self.A.rows.first, self.n).astype(self.dtype))
 
-    def multiply(self, v, out) -> None:
-        """Compute ``out = A v``."""
-        self.products += 1
-        self.A.multiply(v[: self.n], out[: self.n])
+    def _multiply(self, v, out) -> None:
+        self.A.multiply(v[: self.n], out[: self.n], self.stream)

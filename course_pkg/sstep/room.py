@@ -150,7 +150,11 @@ class Room:
 
     def combine(self, a, v, g, w, out) -> None:
         """Compute ``out = a v + g w``."""
-        self.ops.recurrence(w, v, v, a, 0.0, -g, out)
+        self.recurrence(w, v, v, a, 0.0, -g, out)
+
+    def recurrence(self, previous, current, product, a, c, g, out) -> None:
+        """Compute ``out = a (product - c current) - g previous``."""
+        self.ops.recurrence(previous, current, product, a, c, g, out)
 
     def follow(self, v, number, w, out) -> None:
         """Compute ``out = v + number[0] w``; ``number`` is an array of one number where scalar work is done."""
@@ -226,7 +230,7 @@ class Room:
             if self.M is not None:
                 self.precondition(AQ[j], Q[j + 1])
                 product = Q[j + 1]
-            self.ops.recurrence(previous, Q[j], product, *step, Q[j + 1])
+            self.recurrence(previous, Q[j], product, *step, Q[j + 1])
 
     def fused(self, previous, current, step, product, out) -> None:
         """Compute the product with the Laplacian and the next vector of the basis in one sweep."""

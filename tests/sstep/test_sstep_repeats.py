@@ -6,6 +6,7 @@ from scipy.sparse import diags_array
 
 from course_pkg import cuda
 from course_pkg.device import graphs
+from course_pkg.precond.build import jacobi
 from course_pkg.spmv.formats import Csr
 from course_pkg.sstep import gpu_numba
 from course_pkg.sstep.gpu_numba import room as rooms
@@ -64,7 +65,14 @@ def test_steps_with_other_arrays_are_other_steps(b):
     assert room.products == 6 and len(room._repeats.graphs) == 2
 
 
-def test_a_stored_matrix_is_not_recorded():
-    A = Csr.from_scipy(diags_array([2.0, 4.0, 3.0]).tocsr()).to_device()
-    room = rooms.DeviceRoom(gpu_numba, A, cuda.to_device(np.ones(3)), None, None, 1e-6, 0.0, None)
-    assert not room.repeats
+def test_a_stored_matrix_is_recorded_and_a_preconditioner_is_not():
+    matrix = diags_array([2.0, 4.0, 3.0]).tocsr()
+    A, b = Csr.from_scipy(matrix).to_device(), cuda.to_device(np.ones(3))
+    room = rooms.DeviceRoom(gpu_numba, A, b, None, None, 1e-6, 0.0, None)
+    u, out = room.take(b), room.vector()
+    for _ in range(3):
+        room.multiply(u, out)
+    assert room.repeats and room.products == 3 and len(room._repeats.graphs) == 1
+    np.testing.assert_array_equal(out.copy_to_host()[:3], [2.0, 4.0, 3.0])
+    M = jacobi(matrix).to_device()
+    assert not rooms.DeviceRoom(gpu_numba, A, b, None, M, 1e-6, 0.0, None).repeats

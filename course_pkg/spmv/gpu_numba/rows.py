@@ -71,7 +71,7 @@ def spmv_csr_vector_kernel(lanes):
     return spmv_csr_vector
 
 
-def spmv_csr_vector(A, x, y, lanes=None):
+def spmv_csr_vector(A, x, y, lanes=None, stream=0):
     """Compute ``y = A x`` on the GPU, several lanes per row of CSR; no synchronisation.
 
     Parameters
@@ -80,6 +80,8 @@ def spmv_csr_vector(A, x, y, lanes=None):
     x, y : device array, shape (columns,) and (rows,)
     lanes : int, optional
         Lanes per row: 2, 4, 8, 16, or 32 for a whole warp. By default, :func:`~course_pkg.spmv.tuning.lanes_for` of A.
+    stream : stream, optional
+        By default, the default stream.
 
     Examples
     --------
@@ -94,4 +96,4 @@ def spmv_csr_vector(A, x, y, lanes=None):
     if lanes not in LANES:
         raise CourseError(f"lanes is {lanes!r}: a row is shared by {', '.join(map(str, LANES))} lanes.")
     blocks = blocks_for(y.size, THREADS_PER_BLOCK // lanes)
-    spmv_csr_vector_kernel(lanes)[blocks, THREADS_PER_BLOCK](A.indptr, A.indices, A.data, x, y)
+    spmv_csr_vector_kernel(lanes)[blocks, THREADS_PER_BLOCK, stream](A.indptr, A.indices, A.data, x, y)

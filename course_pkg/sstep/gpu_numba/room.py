@@ -126,8 +126,8 @@ class DeviceRoom(Room):
 
     @property
     def repeats(self) -> bool:
-        """Whether CUDA graphs may hold the launches of a pass: not those of preconditioners and stored matrices."""
-        return self.fuses
+        """Whether CUDA graphs may hold the launches of a pass: not those of preconditioners, which allocate memory."""
+        return self.M is None
 
     def again(self, key, step, *arguments) -> None:
         """Do ``step(*arguments)``, a part of a pass without sums on the host; by a CUDA graph if it was done before.
@@ -182,10 +182,13 @@ class DeviceRoom(Room):
     def multiply(self, v, out) -> None:
         """Compute ``out = A v``."""
         self.products += 1
+        self.again(("product", v, out), self._multiply, v, out)
+
+    def _multiply(self, v, out) -> None:
         if isinstance(self.A, Laplacian):
-            self.again(("product", v, out), self.fused, v, v, None, out, None)
+            self.fused(v, v, None, out, None)
         else:
-            spmv_csr_vector(self.A, v[: self.n], out[: self.n])
+            spmv_csr_vector(self.A, v[: self.n], out[: self.n], stream=self.stream)
 
     def precondition(self, v, out) -> None:
         """Compute ``out = M v``."""
@@ -198,6 +201,10 @@ class DeviceRoom(Room):
         self.ops.laplacian_recurrence(
             *grids[:2], *(step or (0.0, 0.0, 0.0)), *grids[2:], nx=self.shape[2], stream=self.stream
         )
+
+    def recurrence(self, previous, current, product, a, c, g, out) -> None:
+        """Compute ``out = a (product - c current) - g previous``."""
+        self.ops.recurrence(previous, current, product, a, c, g, out, stream=self.stream)
 
     def dots(self, *pairs) -> list[float]:
         """Return the dot products of pairs of vectors: one reduction, for which the host waits once."""
