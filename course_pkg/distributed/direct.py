@@ -169,7 +169,7 @@ class Direct(Link):
     (True, True)
     """
 
-    captures = True
+    captures = captures_parts = True
 
     def __init__(self, nccl: Nccl, boxes=None, aside=None):
         self.comm, self.nccl = nccl.comm, nccl

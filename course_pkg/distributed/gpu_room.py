@@ -104,7 +104,7 @@ class OnGpus(Clocked):
     @property
     def repeats(self) -> bool:
         """Whether CUDA graphs may hold the parts of a pass, with their messages and sums."""
-        return super().repeats and self.A.link.captures
+        return super().repeats and self.A.link.captures_parts
 
     @property
     def repeats_iterations(self) -> bool:

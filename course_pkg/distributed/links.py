@@ -23,6 +23,8 @@ class Link(ABC):
         Communicator of the same ranks, for arrays in host memory.
     captures : bool
         True if a CUDA graph can hold the queued messages and sums, because the host never has to wait for them.
+    captures_parts : bool
+        True if some messages and sums may be in graphs of their own, and others queued one by one.
     mailbox : tuple or None
         If kernels can add up over all GPUs themselves, their last arguments (``mailboxes.py``).
 
@@ -39,6 +41,7 @@ class Link(ABC):
 
     comm: Communicator
     captures: bool
+    captures_parts: bool
     mailbox: tuple | None = None
 
     @abstractmethod
@@ -92,7 +95,7 @@ class Staged(Link):
     [array([10.]), array([0.])]
     """
 
-    captures = False
+    captures = captures_parts = False
 
     def __init__(self, comm: Communicator):
         self.comm = comm

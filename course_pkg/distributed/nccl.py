@@ -150,6 +150,7 @@ class Nccl(Link):
         from cupy.cuda import nccl
 
         self.comm, self._nccl = comm, nccl
+        self.captures_parts = comm.ranks == 1  # NCCL's messages are all in one graph, or none is
         cupy.cuda.Device(cuda.get_current_device().id).use()
         mine = nccl.get_unique_id()  # bytes, or a tuple of numbers before CuPy 14
         shared = comm.sum(list(mine) if comm.rank == 0 else np.zeros(len(mine)))

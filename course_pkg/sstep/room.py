@@ -97,13 +97,17 @@ class Room:
         """Return a block of zeros: s vectors and their products."""
         return self.zeros((2 * s, self.n))
 
-    def kept(self, shape, what="sums"):
+    def kept(self, shape):
         """Return float64 memory for the sums of a pass, in which only zeros stand where no sum is written."""
         return self.zeros(shape, np.float64)
 
     def numbers(self, array):
         """Return an array of numbers where scalar work is done."""
         return array
+
+    def few(self, shape, what):
+        """Return memory for the sums or the coefficients of an iteration where scalar work is done."""
+        return np.zeros(shape)
 
     def take(self, array):
         """Return a copy of an array of b's shape as a vector."""

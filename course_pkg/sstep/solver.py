@@ -74,7 +74,7 @@ def pcg(room, rtol, atol, maxiter, callback):
 
 
 def _pcg_iteration(room, numbers, u, p, s):
-    one, two = room.kept((1,)), room.kept((2,))
+    one, two = room.few((1,), "p·Ap"), room.few((2,), "u·r and r·r")
     room.multiply(p, s)  # 5
     room.totals(one, (p, s))
     room.scalar(pcg_alpha_kernel, one, numbers.state)  # 6
@@ -111,7 +111,7 @@ def pfcg(room, rtol, atol, maxiter, callback):
 
 
 def _pfcg_iteration(room, numbers, old, fresh, first):
-    beta, alpha = room.kept((1, 1), "beta"), room.kept((1,), "alpha")
+    beta, alpha = room.few((1, 1), "beta"), room.few((1,), "alpha")
     _apply(room, room.r, fresh[0])  # 9
     room.multiply(fresh[0], fresh[1])  # 10
     G = room.gram_of_iteration(None if first else old, fresh)

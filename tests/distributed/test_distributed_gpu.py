@@ -147,7 +147,7 @@ def test_rows_on_gpus_solve_as_rows_on_ranks_of_cpus(name, options, precondition
 class Queued(Staged):
     """A link whose messages a graph may hold; in the interpreter, a graph calls its step."""
 
-    captures = True
+    captures = captures_parts = True
 
 
 def test_passes_in_graphs_send_and_sum_as_passes_without():

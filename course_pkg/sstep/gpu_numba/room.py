@@ -241,6 +241,10 @@ class DeviceRoom(Room):
         """Return a copy in GPU memory."""
         return cuda.to_device(array)
 
+    def few(self, shape, what):
+        """Return memory for a few numbers on the GPU, the same in every iteration."""
+        return self.kept(shape, what)
+
     def scalar(self, kernel, *arguments) -> None:
         """Do scalar work by one thread."""
         kernel[1, 1, self.stream](*arguments)
