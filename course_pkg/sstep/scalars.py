@@ -183,6 +183,7 @@ class Numbers:
         self.room, self.norms, self.iterations, self.stopped = room, [start.norm], 0, int(state[STOPPED])
         self.target, self.seen, self.queued = start.target, state, 0
         self.state, self.history = room.numbers(state), room.numbers(np.zeros(KEPT))
+        self.on_host = isinstance(self.state, np.ndarray)
         self.alpha, self.minus_alpha, self.beta = (
             self.state[at : at + 1] for at in (ALPHA, MINUS_ALPHA, BETA)
         )
@@ -190,7 +191,7 @@ class Numbers:
     @property
     def over(self) -> bool:
         """Whether the solve has stopped, as far as the host knows without waiting for a GPU."""
-        state = self.state if isinstance(self.state, np.ndarray) else self.seen
+        state = self.state if self.on_host else self.seen
         return state[STOPPED] != RUNNING
 
     def look(self, always: bool = False) -> None:
@@ -198,7 +199,8 @@ class Numbers:
         self.queued += 1
         if not always and not self.room.looks(self.queued):
             return
-        self.seen, history = (np.array(self.room.to_host(array)) for array in (self.state, self.history))
+        read = np.array if self.on_host else self.room.to_host
+        self.seen, history = read(self.state), read(self.history)
         known, self.iterations = int(self.seen[KNOWN]), int(self.seen[ITERATION])
         self.stopped = int(self.seen[STOPPED])
         self.norms += [float(np.sqrt(history[k % KEPT])) for k in range(len(self.norms), known + 1)]
