@@ -1,6 +1,6 @@
 """Figures and widgets, drawn from result objects. This package depends on no topic and no GPU."""
 
-from course_pkg.core.sources import Note
+from course_pkg.core.sources import THIS_MACHINE, Note, OfDevice
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.active_set_explorer import ActiveSetExplorer
 from course_pkg.viz.against import t_eff_against
@@ -37,6 +37,7 @@ from course_pkg.viz.widgets import explorer, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
+    "THIS_MACHINE",
     "MEMORIES",
     "ActiveSetExplorer",
     "Estimate",
@@ -44,6 +45,7 @@ __all__ = [
     "Intuition",
     "Level",
     "Note",
+    "OfDevice",
     "Panel",
     "PermutationExplorer",
     "Picture",
