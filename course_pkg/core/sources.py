@@ -1,4 +1,4 @@
-"""Where numbers come from: a sentence for one record, or for several at once, notes of figures, names of their series."""
+"""Where numbers come from: sentences for one record and for several at once, notes of figures, names of devices."""
 
 from collections.abc import Iterable
 

@@ -37,8 +37,8 @@ from course_pkg.viz.widgets import explorer, slider
 from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
-    "THIS_MACHINE",
     "MEMORIES",
+    "THIS_MACHINE",
     "ActiveSetExplorer",
     "Estimate",
     "Event",

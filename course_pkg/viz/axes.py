@@ -37,7 +37,7 @@ def is_panel(figure) -> bool:
 
 
 def colours_of(names, among=None) -> dict[str, str]:
-    """Return the colour of each series; a device has its own one in every figure (:data:`~course_pkg.viz.style.DEVICES`).
+    """Return the colour of each series; a device has the same one in every figure.
 
     Parameters
     ----------
