@@ -167,7 +167,7 @@ LEVELS = memories(rungs)
 viz.on_each(
     lambda found: viz.memories_picture(
         memories(Ladder(found)),
-        note=f"{found.device.name}, {h200.sms} multiprocessors (SM). Pipes: copies of 128³ and 512³ doubles; L1: 128 B per cycle and SM. "
+        note=f"{h200.sms} multiprocessors (SM). Pipes: copies of 128³ and 512³ doubles; L1: 128 B per cycle and SM. "
         f"Answer: to one thread, by `course bench latency`. {found.origin}",
     ),
     gpus,
