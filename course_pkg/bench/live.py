@@ -65,7 +65,7 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
         except (CourseError, ImportError, MemoryError) as error:
             why = f"Not measured on this machine's {devices.gpu().name}: {error}"
     names = _names([*here, *recorded])
-    rows = [_row(m, names, "this machine") for m in here] + [_row(m, names, "recorded") for m in recorded]
+    rows = [_row(m, names, THIS_MACHINE) for m in here] + [_row(m, names, "recorded") for m in recorded]
     order = {label: i for i, label in enumerate(dict.fromkeys(row["what"] for row in rows))}
     rows.sort(key=lambda row: order[row["what"]])  # rows of the same work are adjacent, this machine's first
     by_device = {OfDevice("this GPU", THIS_MACHINE): here} if here else {}
