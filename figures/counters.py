@@ -65,7 +65,7 @@ def _agreement() -> str:
         "",
         "Equal means equal to the last unit. The counters are requests, sectors, wavefronts, atomics, and, in both "
         "precisions, additions, multiplications and fused multiply-adds. "
-        f"{' '.join(one.origin for one in records)}",
+        f"{bench.origins(one.origin for one in records)}",
     ]
     for one, name in zip(records, names, strict=True):
         if missing := sum(case not in one.counters for case in all_cases()):

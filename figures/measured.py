@@ -97,7 +97,7 @@ def _conjugate_gradient() -> str:
         f"{speeds}, moves as many bytes; a kernel that reads more than it writes can be faster."
     )
     solves = "; ".join(_solves(cg) for cg in records)
-    origins = " ".join(cg.origin for cg in records)
+    origins = bench.origins(cg.origin for cg in records)
     return "\n".join([*lines, "", f"{bound} Full solves, {SOLVER.title}: {solves}. {origins}"])
 
 
@@ -129,7 +129,7 @@ def _streams_and_stencils() -> str:
         lines.append("| " + " | ".join(cells) + " |")
     peaks = " and ".join(f"{t:,.0f} GB/s on an {name}" for name, t in zip(names, t_peaks, strict=True))
     sizes = "The streams have 2^30 numbers, the stencils 512³ points, the diffusion steps 16384² points."
-    origins = " ".join(one.origin for pair in records for one in pair)
+    origins = bench.origins(one.origin for pair in records for one in pair)
     return "\n".join([*lines, "", f"T_peak is the best of the copies and triads: {peaks}. {sizes} {origins}"])
 
 

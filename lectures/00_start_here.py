@@ -55,7 +55,7 @@ assert [m.cost.flops // (m.cost.bytes // 16) for m in live] == [2, 4, 8]  # on t
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.flops_sweep(
-    {"live": live}, note=f"Live: {live[0].device.name}, {live[0].device.units} cores, {live[0].date}."
+    {viz.OfDevice("live", viz.THIS_MACHINE): live}, note=f"Live: {live[0].device.name}, {live[0].device.units} cores, {live[0].date}."
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -73,7 +73,7 @@ guess.reveal(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input", "live"]
 horner = VARIANTS["horner"].by(Library.NUMBA_CUDA)
-recorded = [found.one(horner, degree=d) for found in reversed(bench.records("vector")) for d in (1, 2, 4)]
+recorded = [found.one(horner, degree=d) for found in bench.records("vector") for d in (1, 2, 4)]
 assert all(abs(eight.median_s / two.median_s - 1) < 0.01 for two, eight in zip(recorded[::3], recorded[2::3], strict=True))
 found = bench.live(lambda: here.flops_on_this_gpu((1, 2, 4)), recorded)
 viz.relative_bars(

@@ -76,7 +76,7 @@ guess_launch
 # ## A thousand doubles, eight million doubles
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input", "live"]
-both = [found.one(copy_two, n=n) for found in reversed(bench.records("vector")) for n in (FEW, MANY)]
+both = [found.one(copy_two, n=n) for found in bench.records("vector") for n in (FEW, MANY)]
 found = bench.live(
     lambda: [here.Vectors("gpu", n).copy(n).measure(copy_two, samples=10) for n in (FEW, MANY)],
     both,
@@ -275,11 +275,11 @@ guess_copies
 copied = {found.device.name: pair["with_copies"] for found, pair in zip(honest, timed, strict=True)}
 viz.relative_bars(
     {
-        f"{short_name(gpu)}, recorded": {
+        viz.OfDevice(f"{short_name(gpu)}, recorded", short_name(gpu)): {
             "the kernel alone": pair.right.median_s,
             "with its copies": pair.wrong.median_s,
         }
-        for gpu, pair in reversed(copied.items())
+        for gpu, pair in copied.items()
     },
     xlabel="time, relative to the kernel alone",
     said=bench.format_time,
@@ -473,7 +473,7 @@ guess_shape
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 step, shapes = STENCILS["diffusion_step_2d"].by(CUDA), ([32, 8], [64, 4], [128, 2])
 rows = {
-    record.device.name: [
+    short_name(record.device.name): [
         record.one(step, shape=[16384, 16384], dtype="float64", threads_per_block=s).median_s for s in shapes
     ]
     for record in bench.records("stencil")

@@ -100,7 +100,10 @@ live_flops = peak.horner_sweep((1, 8, 32), problem=big, samples=3)
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 horner = VARIANTS["horner"].by(CUDA)
 viz.flops_sweep(
-    {"live": live_flops, **{f"{gpu}, recorded": found.all(horner) for gpu, found in gpus.items()}},
+    {
+        viz.OfDevice("live", viz.THIS_MACHINE): live_flops,
+        **{viz.OfDevice(f"{gpu}, recorded", gpu): found.all(horner) for gpu, found in gpus.items()},
+    },
     note=f"{this_machine}\n" + bench.origins(found.origin for found in gpus.values()),
 )
 
@@ -199,7 +202,7 @@ viz.memory_wall(catalogue().values())
 then, now = machine("p100"), machine("h200")
 assert abs(now.balance("float64") / then.balance("float64") - 1) < 0.05
 guess_balance.reveal(
-    f"{now.balance('float64'):.0f}: {now.fp64_gflop_s / then.fp64_gflop_s:.1f} times the flops, "
+    f"{now.balance('float64'):.0f} flops, with {now.fp64_gflop_s / then.fp64_gflop_s:.1f} times the flop rate and "
     f"{now.bandwidth_gb_s / then.bandwidth_gb_s:.1f} times the bandwidth",
     right="about as many",
     how="From the datasheets",
@@ -471,7 +474,7 @@ Markdown(
 viz.samples(
     [stream.measurements[1], *(gpus[gpu].one(triad, n=2**30) for gpu in ("H100", "H200"))],
     title="",
-    note=f"Left: {this_machine}\nMiddle: {gpus['H100'].origin}\nRight: {h200.origin}",
+    note=f"{this_machine}\n" + bench.origins(found.origin for found in gpus.values()),
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -167,7 +167,7 @@ LEVELS = memories(rungs)
 viz.on_each(
     lambda found: viz.memories_picture(
         memories(Ladder(found)),
-        note=f"{found.device.name}, {h200.sms} multiprocessors (SM). Pipes: copies of 128³ and 512³ doubles; L1: 128 B per cycle and SM. "
+        note=f"{h200.sms} multiprocessors (SM). Pipes: copies of 128³ and 512³ doubles; L1: 128 B per cycle and SM. "
         f"Answer: to one thread, by `course bench latency`. {found.origin}",
     ),
     gpus,
@@ -663,7 +663,7 @@ rows_of_summary = (
 )
 bench.Table(
     [
-        {"": what, "the tile changes": how, "speed, H200": f"{1 / h200_ratio:.2f}×", "speed, H100": f"{1 / h100_ratio:.2f}×"}
+        {"": what, "the tile changes": how, "speed, H100": f"{1 / h100_ratio:.2f}×", "speed, H200": f"{1 / h200_ratio:.2f}×"}
         for what, how, h200_ratio, h100_ratio in rows_of_summary
     ],
     "Speed with the tile over speed without. " + bench.origins(found.origin for found in (*gpus, *bench.records("vector"))),

@@ -102,12 +102,11 @@ guess_order
 by_order = {on.name: {order: on.one(SELL, "tetrahedral", order) for order in ORDERS} for on in GPUS}
 viz.relative_bars(
     {
-        f"time, {name}": {TITLES[order]: found[order].median_s for order in (AS_IT_COMES, RANDOM)}
+        viz.OfDevice(f"time, {name}", name): {TITLES[order]: found[order].median_s for order in (AS_IT_COMES, RANDOM)}
         for name, found in by_order.items()
     },
     xlabel="time of a product, relative to the numbering along the mesh",
     note=ORIGIN,
-    among=["sectors of x, counted", *(f"time, {name}" for name in by_order)],
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -718,7 +717,7 @@ viz.relative_bars(
             TITLES[order]: m.observed["sectors"] for order, m in by_order["H200"].items()
         },
         **{
-            f"time, {name}": {TITLES[order]: m.median_s for order, m in found.items()}
+            viz.OfDevice(f"time, {name}", name): {TITLES[order]: m.median_s for order, m in found.items()}
             for name, found in by_order.items()
         },
     },

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from course_pkg.bench import device as devices
 from course_pkg.bench.measurement import Measurement
 from course_pkg.core import CourseError, short_name
+from course_pkg.core.sources import THIS_MACHINE, OfDevice
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time, or_unknown
 
@@ -64,12 +65,13 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
         except (CourseError, ImportError, MemoryError) as error:
             why = f"Not measured on this machine's {devices.gpu().name}: {error}"
     names = _names([*here, *recorded])
-    rows = [_row(m, names, "this machine") for m in here] + [_row(m, names, "recorded") for m in recorded]
+    rows = [_row(m, names, THIS_MACHINE) for m in here] + [_row(m, names, "recorded") for m in recorded]
     order = {label: i for i, label in enumerate(dict.fromkeys(row["what"] for row in rows))}
     rows.sort(key=lambda row: order[row["what"]])  # rows of the same work are adjacent, this machine's first
-    by_device = {"this GPU": here} if here else {}
+    by_device = {OfDevice("this GPU", THIS_MACHINE): here} if here else {}
     for m in recorded:
-        by_device.setdefault(f"{short_name(m.device.name)}, recorded", []).append(m)
+        name = short_name(m.device.name)
+        by_device.setdefault(OfDevice(f"{name}, recorded", name), []).append(m)
     return Live(rows, f"{why} {_origins(recorded)}", by_device)
 
 

@@ -1,6 +1,8 @@
-"""Where recorded numbers come from: a sentence for one record, or for several at once, and the notes of figures."""
+"""Where numbers come from: sentences for one record and for several at once, notes of figures, names of devices."""
 
 from collections.abc import Iterable
+
+THIS_MACHINE = "this machine"  # the device of what is measured here, whatever its name
 
 
 class Source(str):
@@ -45,6 +47,29 @@ class Note(str):
         note = super().__new__(cls, " ".join(flat))
         note.parts = tuple(flat)
         return note
+
+
+class OfDevice(str):
+    """The name of a figure's series that knows its device: a device has the same colour in every figure.
+
+    Parameters
+    ----------
+    name : str
+        What the figure writes.
+    device : str
+        The short name of a recorded device, or ``THIS_MACHINE``.
+
+    Examples
+    --------
+    >>> OfDevice("time, H200", "H200"), OfDevice("time, H200", "H200").device
+    ('time, H200', 'H200')
+    """
+
+    def __new__(cls, name: str, device: str):
+        """Make the name."""
+        found = super().__new__(cls, name)
+        found.device = device
+        return found
 
 
 def together(notes: Iterable[str]) -> str:

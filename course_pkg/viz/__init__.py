@@ -1,6 +1,6 @@
 """Figures and widgets, drawn from result objects. This package depends on no topic and no GPU."""
 
-from course_pkg.core.sources import Note
+from course_pkg.core.sources import THIS_MACHINE, Note, OfDevice
 from course_pkg.viz.access import access_strip, access_strips
 from course_pkg.viz.active_set_explorer import ActiveSetExplorer
 from course_pkg.viz.against import t_eff_against
@@ -38,12 +38,14 @@ from course_pkg.viz.wrong_right import wrong_right
 
 __all__ = [
     "MEMORIES",
+    "THIS_MACHINE",
     "ActiveSetExplorer",
     "Estimate",
     "Event",
     "Intuition",
     "Level",
     "Note",
+    "OfDevice",
     "Panel",
     "PermutationExplorer",
     "Picture",

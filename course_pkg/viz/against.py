@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import draw_bound, name_lines, note_below, require_points
+from course_pkg.viz.axes import draw_bound, name_lines, note_below, plain_linear, require_points
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, MUTED, SERIES
 
@@ -61,6 +61,7 @@ def t_eff_against(
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set(xlabel=xlabel, ylabel="T_eff, GB/s", title=title)
+        plain_linear(ax.yaxis)
         ends = [
             (ms[-1][1].t_eff_gb_s, name, c)
             for (name, ms), c in zip(series.items(), cycle(SERIES), strict=False)

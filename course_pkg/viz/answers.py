@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from course_pkg.core.units import format_bytes
-from course_pkg.viz.axes import note_below, plain_log
+from course_pkg.viz.axes import NOTE, is_panel, note_below, plain_log
 from course_pkg.viz.memories import HERE
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import COMPUTE, INK, MEMORY, MUTED
@@ -97,7 +97,7 @@ def answers_picture(
                 xytext=(6, -9),
                 textcoords="offset points",
                 va="top",
-                size=TEXT,
+                size=NOTE if is_panel(figure) else TEXT,
                 color=INK,
             )
         note_below(figure, note)

@@ -8,8 +8,9 @@ import matplotlib as mpl
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core import CourseError
+from course_pkg.core.sources import OfDevice
 from course_pkg.viz.strip import folded
-from course_pkg.viz.style import BOUND, MUTED, SERIES
+from course_pkg.viz.style import BOUND, DEVICES, MUTED, SERIES
 
 NARROW = 8.0  # inches: panels beside others are narrower
 LOWEST = 6.0  # points: least height above the x axis of a name at a line's end
@@ -25,18 +26,23 @@ def plain_log(axis, base=10):
     axis.set_minor_formatter(NullFormatter())
 
 
+def plain_linear(axis):
+    """Write the numbers of a linear axis as the text does: 3,000."""
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if abs(v) >= 1000 else f"{v:g}"))
+
+
 def is_panel(figure) -> bool:
     """Return whether a figure is a panel beside others, with little room for names of ticks and of a legend."""
     return figure.bbox.width / figure.dpi <= NARROW
 
 
 def colours_of(names, among=None) -> dict[str, str]:
-    """Return the colour of each series.
+    """Return the colour of each series; a device has the same one in every figure.
 
     Parameters
     ----------
     names : iterable of str
-        The series of one picture.
+        The series of one picture; those that are devices as :class:`~course_pkg.core.sources.OfDevice`.
     among : sequence of str, optional
         All series that occur in a group of pictures, such as those of a slider or a lecture. Each series then has the
         same colour in the whole group.
@@ -48,14 +54,19 @@ def colours_of(names, among=None) -> dict[str, str]:
 
     Examples
     --------
-    >>> colours_of(["H200"], among=["H100", "H200"]) == {"H200": SERIES[1]}
+    >>> colours_of(["s-step"], among=["CG", "s-step"]) == {"s-step": SERIES[1]}
+    True
+    >>> colours_of(["bytes", OfDevice("time, H200", "H200")]) == {"bytes": SERIES[0], "time, H200": DEVICES["H200"]}
     True
     """
     names = list(names)
     among = names if among is None else list(among)
     if strangers := sorted(set(names) - set(among)):
         raise CourseError(f"{', '.join(strangers)} has no colour: name it among {', '.join(among)}.")
-    found = dict(zip(among, cycle(SERIES), strict=False))
+    devices = [name for name in (*among, *names) if isinstance(name, OfDevice) and name.device in DEVICES]
+    found = {name: DEVICES[name.device] for name in devices}
+    free = [colour for colour in SERIES if colour not in found.values()]
+    found |= zip([name for name in among if name not in found], cycle(free), strict=False)
     return {name: found[name] for name in names}
 
 

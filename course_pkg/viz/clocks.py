@@ -4,7 +4,7 @@ from matplotlib.colors import to_rgba
 
 from course_pkg.core import CourseError
 from course_pkg.core.units import format_time
-from course_pkg.viz.axes import note_below
+from course_pkg.viz.axes import note_below, plain_linear
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, GOLD, INK, MEMORY, MEMORY_WRITE, WASTED
 
@@ -72,6 +72,7 @@ def clock_bars(kernels, *, bound_s=None, bound="copy", note="") -> Picture:
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, 1.14 * longest)
         ax.set(xlabel="µs")
+        plain_linear(ax.xaxis)
         entries = len(COLOURS) + 1 + bool(bound_s)
         rows = 1 if figure.bbox.width / figure.dpi > NARROW else 2  # a panel beside another one is narrow
         figure.legend(

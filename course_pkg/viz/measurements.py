@@ -6,14 +6,16 @@ from itertools import cycle
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from course_pkg.core import Implementation
+from course_pkg.core import Implementation, short_name
 from course_pkg.core.units import format_bytes, format_time, or_unknown
 from course_pkg.viz.axes import (
+    colours_of,
     draw_bound,
     is_panel,
     name_bars,
     name_lines,
     note_below,
+    plain_linear,
     plain_log,
     require_points,
 )
@@ -67,6 +69,7 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
             ends.append((t_peak_gb_s, f"T_peak {t_peak_gb_s:,.0f}", BOUND))
         ax.set_ylim(0, top)
         ax.set(xlabel="bytes moved by one call", ylabel="GB/s", title=title)
+        plain_linear(ax.yaxis)
         ax.xaxis.set_major_locator(LogLocator(base=64 if is_panel(figure) else 8, numticks=20))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: format_bytes(v)))
@@ -121,6 +124,7 @@ def bars(comparison, *, bound="T_peak", title="", note="") -> Picture:
         ax.grid(axis="y", visible=False)
         ax.set_xlim(0, widest * 1.17)
         ax.set(xlabel="GB/s", title=title)
+        plain_linear(ax.xaxis)
         figure.legend(loc="outside upper center", ncols=1 if is_panel(figure) else 3)
         note_below(figure, note)
 
@@ -165,42 +169,42 @@ def flops_sweep(series, *, title="", note="") -> Picture:
 
     require_points(series)
     first = min(round(ms[0].cost.flops / ms[0].parameters["n"]) for ms in series.values())
+    colours = colours_of(series)
 
     def plot(figure):
         ax = figure.subplots()
-        for (name, ms), colour in zip(series.items(), cycle((COMPUTE, MEMORY, GAIN)), strict=False):
+        for name, ms in series.items():
             flops = [m.cost.flops / m.parameters["n"] for m in ms]
-            ax.loglog(flops, [m.median_s / ms[0].median_s for m in ms], "o-", color=colour, label=name)
+            ax.loglog(flops, [m.median_s / ms[0].median_s for m in ms], "o-", color=colours[name], label=name)
         ax.axhline(1, color=BOUND, lw=2, ls="--")
         ax.set(
             xlabel="flops for each element (one read, one write)",
-            ylabel=f"time, {first} flops: 1",
+            ylabel=f"time, relative\nto {first} flops",
             title=title,
         )
         plain_log(ax.xaxis, base=2)
         plain_log(ax.yaxis, base=2)
         lowest = min(m.median_s / ms[0].median_s for ms in series.values() for m in ms)
         ax.set_ylim(min(0.5, 0.8 * lowest), max(4, 1.5 * ax.get_ylim()[1]))
-        colours = cycle((COMPUTE, MEMORY, GAIN))
         least, most = ax.get_ylim()  # a name stands at its line's end, or at the edge if that lies outside
         ends = {
             n: (ms[-1].cost.flops / ms[-1].parameters["n"], ms[-1].median_s / ms[0].median_s)
             for n, ms in series.items()
         }
         furthest, last = max(x for x, _ in ends.values()), []
-        for (name, (x, y)), c in zip(ends.items(), colours, strict=False):
+        for name, (x, y) in ends.items():
             if x < 0.9 * furthest and least < y < most:  # it ends within the axes, and its name is there
                 ax.annotate(
                     name,
                     (x, y),
                     xytext=(7, 10),
                     textcoords="offset points",
-                    color=c,
+                    color=colours[name],
                     weight="bold",
                     va="center",
                 )
             else:
-                last.append((min(max(y, least), most), name, c))
+                last.append((min(max(y, least), most), name, colours[name]))
         note_below(figure, note)
         name_lines(ax, last)
 
@@ -217,6 +221,8 @@ def flops_sweep(series, *, title="", note="") -> Picture:
 def samples(measurements, *, title="", note="") -> Picture:
     """Draw every sample of each measurement in the order taken, with minimum and median.
 
+    Where measurements of one label come from several devices, the title of each panel names its device.
+
     Examples
     --------
     >>> from course_pkg.bench import compare
@@ -227,23 +233,25 @@ def samples(measurements, *, title="", note="") -> Picture:
     """
     measurements = list(measurements)
     require_points({"samples": measurements})
+    alike = len({m.label for m in measurements}) < len(measurements)
+    titles = [f"{m.label}\n{short_name(m.device.name)}" if alike else m.label for m in measurements]
 
     def plot(figure):
         axes = figure.subplots(1, len(measurements), squeeze=False)[0]
-        for ax, m in zip(axes, measurements, strict=True):
+        for ax, m, panel in zip(axes, measurements, titles, strict=True):
             t = np.array(m.samples_s) * 1e3
             ax.plot(t, "o", color=MEMORY, alpha=0.65)
             levels = {"mean": t.mean(), "median": np.median(t), "minimum": t.min()}
             for (name, value), colour in zip(levels.items(), (COMPUTE, INK, GAIN), strict=True):
                 ax.axhline(value, color=colour, lw=2, label=name)
             told = "\n".join(f"{name} {value:.3g} ms" for name, value in levels.items())
-            ax.set(xlabel=f"sample\n{told}", ylabel="ms", title=m.label, ylim=(0, 1.1 * t.max()))
+            ax.set(xlabel=f"sample\n{told}", ylabel="ms", title=panel, ylim=(0, 1.1 * t.max()))
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         note_below(figure, note)
 
     listed = "; ".join(
-        f"{m.label}: minimum {format_time(m.min_s)}, median {format_time(m.median_s)}, "
+        f"{panel}: minimum {format_time(m.min_s)}, median {format_time(m.median_s)}, "
         f"mean {format_time(np.mean(m.samples_s))}"
-        for m in measurements
+        for m, panel in zip(measurements, titles, strict=True)
     )
     return draw(plot, f"{title} Every sample in order. {listed}. {note}", size=(8.6, 4.4))

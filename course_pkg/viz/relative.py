@@ -10,7 +10,7 @@ from course_pkg.viz.style import BOUND
 LETTER = 0.0125  # width of a letter of a label, as a share of the axes' width
 
 
-def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=None) -> Picture:
+def relative_bars(quantities, *, xlabel, title="", note="", said=None) -> Picture:
     """Draw a bar for each quantity of each thing: its ratio to the same quantity of the first thing.
 
     Parameters
@@ -21,14 +21,10 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=Non
         What 1 means.
     said : callable, optional
         Writes a value, such as ``format_time``: it then stands beside its bar, too.
-    among : sequence of str, optional
-        All quantities of the pictures in one lecture. Pass it if this one lacks some: each then keeps its colour.
-
     Raises
     ------
     CourseError
-        If there is nothing to draw, or a quantity lacks a thing, or a value is not positive, or a quantity is not
-        among those that have a colour.
+        If there is nothing to draw, or a quantity lacks a thing, or a value is not positive.
 
     Examples
     --------
@@ -45,7 +41,7 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None, among=Non
             raise CourseError(
                 f"{name} needs a positive value for each of {', '.join(things)}, in this order."
             )
-    colours = colours_of(quantities, among)
+    colours = colours_of(quantities)
     relative = {name: [values[t] / values[things[0]] for t in things] for name, values in quantities.items()}
 
     def plot(figure):

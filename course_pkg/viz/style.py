@@ -10,6 +10,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.font_manager import fontManager
 
+from course_pkg.core.sources import THIS_MACHINE
+
 MEMORY = "#0072B2"
 MEMORY_WRITE = "#3D9BD9"
 COMPUTE = "#D55E00"
@@ -26,6 +28,8 @@ RULE = "#d9dce1"
 LINE = "rgba(128,128,128,.45)"  # between rows of a page that may be light or dark
 PINK, GOLD = "#C973A2", "#B58400"
 SERIES = (MEMORY, COMPUTE, GAIN, PINK, MEMORY_WRITE, GOLD)
+# Series that are devices, in every figure; none has the colour of memory, of compute or of the bound.
+DEVICES = {"H100": PINK, "H200": GOLD, THIS_MACHINE: GAIN}
 # The fonts of slides and pages, as in theme/palette.css; figures use the same. Lengths of text are computed with
 # DEJAVU, which is wider than all of these, so that a text that fits here fits on every machine.
 _FIRST = ("-apple-system", '"Segoe UI"', "Roboto", '"Helvetica Neue"', '"Noto Sans"')

@@ -1,5 +1,6 @@
 """Wrong bandwidths, each with an arrow to the right one."""
 
+from course_pkg.core import short_name
 from course_pkg.core.units import three_digits
 from course_pkg.viz.axes import note_below, plain_log, require_points
 from course_pkg.viz.picture import Picture, draw
@@ -35,7 +36,7 @@ def wrong_right(series, *, bounds=None, title="", note="") -> Picture:
         axes = figure.subplots(1, len(series), squeeze=False, sharey=True)[0]
         for ax, (device, pairs) in zip(axes, series.items(), strict=True):
             _panel(ax, pairs, names, bounds.get(device))
-            ax.set_title(device if len(series) > 1 else title, fontsize=13)
+            ax.set_title(short_name(device) if len(series) > 1 else title, fontsize=13)
         axes[0].set_yticks(range(len(names)), names)
         axes[0].set_ylim(len(names) - 0.5, -0.6)
         handles, labels = axes[0].get_legend_handles_labels()

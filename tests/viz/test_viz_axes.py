@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from course_pkg.core import catalogue, machine
 from course_pkg.viz import draw, memory_wall, roofline
-from course_pkg.viz.axes import name_lines, spread
+from course_pkg.viz.axes import name_lines, plain_linear, spread
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,13 @@ def test_names_stand_right_of_the_axes_each_at_its_own_height():
     }
     assert heights["a"] + 30 < heights["b"] < heights["c"] - 16.9
     assert all(text.get_position()[0] > 0 and text.xy[0] == 1 for text in texts.values())
+
+
+def test_numbers_of_an_axis_are_written_as_in_the_text():
+    ax = Figure().subplots()
+    plain_linear(ax.xaxis)
+    write = ax.xaxis.get_major_formatter()
+    assert [write(v) for v in (0, 0.5, 800, 3000, 12500)] == ["0", "0.5", "800", "3,000", "12,500"]
 
 
 def test_labels_of_the_memory_wall_do_not_lie_on_each_other():

@@ -207,6 +207,13 @@ def test_a_line_that_ends_before_the_others_has_its_name_at_its_own_end():
     assert own < right - 50
 
 
+def test_panels_of_one_label_are_named_by_their_devices():
+    here = measurement("triad", [1e-3, 2e-3], Cost(8))
+    there = replace(here, device=replace(CPU, name="NVIDIA H200"))
+    svg = viz.samples([here, there]).svg
+    assert all(f">{name}<" in svg for name in ("triad", "H200")) and "H200" not in viz.samples([here]).svg
+
+
 def test_a_line_that_leaves_the_picture_has_its_name_at_the_edge():
     first, second = horner_sweep([1, 4], n=4096, samples=2)
     faster = replace(second, samples_s=(first.median_s / 1000,))

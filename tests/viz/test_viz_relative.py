@@ -5,8 +5,8 @@ import re
 import pytest
 
 from course_pkg.core import CourseError
-from course_pkg.viz import relative_bars
-from course_pkg.viz.style import SERIES
+from course_pkg.viz import THIS_MACHINE, OfDevice, relative_bars
+from course_pkg.viz.style import BOUND, COMPUTE, DEVICES, MEMORY, SERIES
 
 SECTORS = {"mesh": 10, "random": 42}
 
@@ -63,7 +63,13 @@ def test_what_cannot_be_drawn_is_named(quantities, said):
         relative_bars(quantities, xlabel="x")
 
 
-def test_a_quantity_keeps_its_colour_where_another_is_missing():
-    time = {"time": {"a": 1.0, "b": 2.0}}
-    svg = relative_bars(time, xlabel="x", among=["sectors", "time"]).svg.lower()
-    assert SERIES[1].lower() in svg and SERIES[0].lower() not in svg
+def test_a_device_has_the_same_colour_in_every_picture():
+    h100, h200, here = (OfDevice(f"time, {name}", name) for name in ("H100", "H200", THIS_MACHINE))
+    for names in ((h100, h200), (h200, "sectors"), ("sectors", here, h100)):
+        svg = relative_bars(dict.fromkeys(names, SECTORS), xlabel="x").svg.lower()
+        shown = {colour for colour in SERIES if colour.lower() in svg}
+        assert shown == {DEVICES[one.device] if isinstance(one, OfDevice) else SERIES[0] for one in names}
+
+
+def test_devices_have_colours_of_their_own():
+    assert len(set(DEVICES.values())) == len(DEVICES) and not {MEMORY, COMPUTE, BOUND} & set(DEVICES.values())
