@@ -25,6 +25,16 @@ def plain_log(axis, base=10):
     axis.set_minor_formatter(NullFormatter())
 
 
+def thousands(ax) -> None:
+    """Write the numbers of linear axes as the text does, 1,000 instead of 1000, if they reach a thousand.
+
+    The limits must be final.
+    """
+    for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        if axis.get_scale() == "linear" and 1e3 <= max(map(abs, limits)) < 1e6:
+            axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,g}".replace("-", "−")))
+
+
 def is_panel(figure) -> bool:
     """Return whether a figure is a panel beside others, with little room for names of ticks and of a legend."""
     return figure.bbox.width / figure.dpi <= NARROW
