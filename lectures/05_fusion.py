@@ -168,7 +168,7 @@ print("−Δ: eigenvalues from {:.2f} to {:.2f}".format(*np.linalg.eigvalsh(writ
 # ## Conjugate gradients, step by step
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# 1. $r = b - A x,\quad p = r,\quad \delta = \langle r, r\rangle$
+# 1. $r = b - A x,\;\, p = r,\;\, \delta = \langle r, r\rangle$
 # 2. $s = A p$
 # 3. $\langle p, s\rangle$
 # 4. $\alpha = \delta / \langle p, s\rangle$
@@ -782,7 +782,7 @@ Markdown(
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 guess_jax = viz.Prediction(
     "05-jax",
-    f"JAX compiles its own conjugate gradients, with a stencil made of array slices, from Python. Our five kernels take "
+    f"JAX compiles its own conjugate gradients, with a stencil made of array slices, from Python. On an H200 our five kernels take "
     f"{bench.format_time(on_h200.whole_s(baseline))} per iteration of a whole solve. JAX takes …",
     ["about twice as long", "about as long", "clearly less"],
 )

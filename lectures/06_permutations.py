@@ -69,9 +69,8 @@ on_h200, others = GPUS[-1], ", ".join(on.name for on in GPUS[:-1])
 assert on_h200.name == "H200"
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 SCALAR, VECTOR, SELL = (VARIANTS[f"spmv_{name}"] for name in ("csr_scalar", "csr_vector", "sell"))
-ORIGIN = f"{on_h200.origin} " + (
-    f"{others}: by the same command." if others else "Not recorded on an H100 yet."
-)
+BESIDE = f"{others}: by the same command." if others else "Not recorded on an H100 yet."
+ORIGIN = f"{on_h200.origin} {BESIDE}"
 AS_IT_COMES, RCM, RANDOM = ORDERS
 TITLES = {AS_IT_COMES: "along the mesh", RCM: "RCM", RANDOM: "random"}
 
@@ -371,7 +370,7 @@ def bound_row(name):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-bench.Table([bound_row(name) for name in MATRICES], f"Bound: as fast as a copy. {on_h200.origin}")
+bench.Table([bound_row(name) for name in MATRICES], f"Bound: as fast as a copy. {ORIGIN}")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The matrices.** Poisson in 2D and 3D: finite differences on a square and a cube. Tetrahedra: linear finite elements on an irregular mesh.
@@ -578,7 +577,7 @@ in_slices, in_tiles = (
 )
 assert in_slices.median_s > 20 * in_tiles.median_s
 Markdown(
-    f"with {in_slices.parameters['n']:,} rows, the power law takes {bench.format_time(in_slices.median_s)} in slices. In **tiles** of equally many "
+    f"with {in_slices.parameters['n']:,} rows, the power law takes {bench.format_time(in_slices.median_s)} in slices on an H200. In **tiles** of equally many "
     f"nonzeros, which share long rows among blocks, it takes {bench.format_time(in_tiles.median_s)}."
 )
 
@@ -1104,7 +1103,7 @@ def solve_row(stored, v):
 bench.Table(
     [solve_row(stored, v) for stored, v in STORED.items()],
     "Iterations: 64³ unknowns, to 1e-6 of ‖b‖, counted on this CPU. "
-    + (f"Whole solves: {CGS[-1].origin}" if CGS else "On a GPU it is not recorded yet."),
+    + (f"Times: whole solves. {CGS[-1].origin} {BESIDE}" if CGS else "On a GPU it is not recorded yet."),
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -1166,7 +1165,7 @@ DECISIONS = {  # the measurement before a decision, and the one after it
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [gain_row(decision, pair) for decision, pair in DECISIONS.items()],
-    f"Before over after. Lanes: Poisson, 3D; the others: tetrahedra. {on_h200.origin}",
+    f"Before over after. Lanes: Poisson, 3D; the others: tetrahedra. {ORIGIN}",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}

@@ -66,7 +66,8 @@ from course_pkg.witness.rounds import Rounds
 # What is recorded, by GPU: on.solve(variant, edge), on.over_cublas(operation, s), and so on.
 GPUS = [Rounds(found) for found in bench.records("sstep")]
 PENDING = "Not measured on a GPU yet."
-ORIGIN = f"{GPUS[-1].origin}{' Others: by the same command.' if len(GPUS) > 1 else ''}" if GPUS else PENDING
+OTHERS = ", ".join(on.name for on in GPUS[:-1])
+ORIGIN = f"{GPUS[-1].origin}{f' {OTHERS}: by the same command.' if OTHERS else ''}" if GPUS else PENDING
 PCG, PFCG, MOMENTS, STABLE = (VARIANTS[name] for name in ("pcg", "pfcg", "pcg_sstep_moments", "pcg_sstep"))
 TWO_KERNEL = LECTURE_5["cg_two_kernel"]
 CUBE = min(PUBLISHED)  # of the records
@@ -397,6 +398,7 @@ def fall(found, k=1):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.curves_picture(
     {"CG": fall(plain), f"right, s = {4}": fall(right[4], 4), f"printed, s = {1}": fall(printed[1])},
+    marks={f"printed, s = {4}: stops": fall(printed[4], 4)[-1:]},
     xlabel="iterations",
     ylabel="‖r‖ / ‖b‖",
     log="y",
@@ -684,7 +686,7 @@ assert not np.isclose(b @ A @ ((A @ first - 6 * first) / 3 - b), first @ A @ fir
 
 def polynomials(name):
     """Draw what the vectors of a basis are for each eigenvalue, each over its largest value."""
-    found = bases.values(bases.basis(name, 6, bounds), LAMBDA)
+    found = bases.values(bases.basis(name.lower(), 6, bounds), LAMBDA)
     found = found / abs(found).max(axis=1)[:, None]
     return viz.curves_picture(
         {f"Q{j}": list(zip(LAMBDA, row, strict=True)) for j, row in enumerate(found)},
@@ -695,7 +697,7 @@ def polynomials(name):
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-viz.slider(polynomials, ["monomial", "newton", "chebyshev"], label="basis", start="chebyshev")
+viz.slider(polynomials, ["monomial", "Newton", "Chebyshev"], label="basis", start="Chebyshev")
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # $Q_1 = \tfrac{1}{h} (A - c) Q_0$, $Q_{j+1} = \tfrac{2}{h} (A - c) Q_j - Q_{j-1}$, with c and h the centre and half-width of an interval that holds all eigenvalues: the
@@ -850,7 +852,7 @@ viz.curves_picture(
     log="xy",
     ticks=sorted(lines["CG"]),
     yticks=(5, 10, 20, 50, 100, 200, 500) if grown else (5, 10, 20, 50, 100),
-    note=f"To {EDGE}³: counted here. Beyond: {GPUS[-1].origin if grown else 'not recorded on a GPU yet.'}",
+    note=f"To {EDGE}³: counted here. Beyond: {f'on a GPU. {GPUS[-1].origin}' if grown else 'not recorded on a GPU yet.'}",
 )
 
 # %% slideshow={"slide_type": "skip"}

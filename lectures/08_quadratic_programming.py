@@ -1252,7 +1252,7 @@ DECISIONS = {  # the measurement before a decision, and the one after it
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [gain_row(decision, pair) for decision, pair in DECISIONS.items()],
-    f"Before over after. {on_h200.origin}",
+    f"Before over after. {ORIGIN}",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}

@@ -140,8 +140,8 @@ bench.Table(
     [
         {
             "what": "iterations",
-            "one GPU": str(PUBLISHED[EDGE]),
-            "64 GPUs": str(PUBLISHED[BIG]),
+            "one GPU": f"{PUBLISHED[EDGE]:,}",
+            "64 GPUs": f"{PUBLISHED[BIG]:,}",
             "factor": f"÷ {more_iterations:.2f}",
         },
         {"what": "time of an iteration", "one GPU": "1", "64 GPUs": f"{slower:.2f}", "factor": f"÷ {slower:.2f}"},
@@ -774,7 +774,7 @@ assert all(work.sweeps == work.reductions for work, _ in observations(fitted_to)
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [coefficient_row(name) for name in MEANING],
-    f"The seconds of an iteration are the sum of all coefficients, each times what it multiplies; * only what is longer than the product. Fitted to CG on one GPU and to messages of two, which scatter by {FIT.scatter:.0%}; ± is half the interval of 95 %. {ORIGIN}"
+    f"The seconds of an iteration are the sum of all coefficients, each times what it multiplies; * only what is longer than the product. Fitted to CG on one GPU and to messages of two, which scatter by {FIT.scatter:.0%}; ± is half the interval of 95%. {ORIGIN}"
     if FIT
     else PENDING,
 )
@@ -852,7 +852,7 @@ viz.curves_picture(
     log="x",
     ylim=(0, 3),
     ticks=(1, 4, 16, 64, 256, 1024),
-    note=f"The wide shade: {FEW_US} to {MUCH_US} µs per message and round{'; the narrow one: 95 % of the fit to CG on one GPU. ' + ORIGIN if FIT else '. ' + MODEL}",
+    note=f"The wide shade: {FEW_US} to {MUCH_US} µs per message and round{'; the narrow one: 95% of the fit to CG on one GPU. ' + ORIGIN if FIT else '. ' + MODEL}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -860,7 +860,7 @@ guess_crossover.reveal(pays_from, how="By the model", note="with the coefficient
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    "With the fitted ones: from **{1}** GPUs on, with 95 % between **{0}** and **{2}**.".format(
+    "With the fitted ones: from **{1}** GPUs on, with 95% between **{0}** and **{2}**.".format(
         *(n or "over 1,024" for n in bounds)
     )
     if FIT
@@ -1033,7 +1033,7 @@ def forecast_told(on, edge=EDGE, ranks=2, name="cg_two_kernel"):
     assert 0 < hid < phases_of(behind)[HALO] / 2
     assert abs(off) < 0.1
     signed = f"{off:+.0%}".replace("-", "−")
-    return f" The forecast, half of the grid on one GPU and two sums, is off by **{signed}**. Overlap saves {format_time(hid)} of the halo's {format_time(phases_of(behind)[HALO])}."
+    return f" For CG with two kernels the forecast, half of the grid on one GPU and two sums, is off by **{signed}**. Overlap saves {format_time(hid)} of the halo's {format_time(phases_of(behind)[HALO])}."
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

@@ -18,7 +18,7 @@ def facts(
     ----------
     chosen : Plan
     machine : Machine
-        The predicted time is bytes / T_peak; its T_peak is measured or comes from the datasheet.
+        The bound on the time is bytes / T_peak; its T_peak is measured or comes from the datasheet.
     edges : sequence of int
         Grids of edge³ points.
 
@@ -45,5 +45,5 @@ def facts(
         needed = chosen.stored(itemsize) * edge**3
         time_s = cost.cost(chosen, (edge,) * 3, dtype).time_floor_s(machine, dtype)
         fits = needed <= machine.memory_gb * 1e9
-        rows.append((f"time, {edge}³", format_time(time_s) if fits else f"{needed / 1e9:.0f} GB: too large"))
+        rows.append((f"bound, {edge}³", format_time(time_s) if fits else f"{needed / 1e9:.0f} GB: too large"))
     return rows

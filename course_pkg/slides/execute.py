@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import course_pkg
-from course_pkg.paths import recorded_dir
+from course_pkg.paths import figure, recorded_dir
 from course_pkg.slides import lecture
 from course_pkg.slides.errors import LectureError, SlidesError, one_line
 
@@ -146,13 +146,13 @@ def _cell_name(cell: "NotebookNode") -> str:
 
 
 def _digest(source: Path) -> str:
-    """Return a hash of all that the outputs depend on: lecture, package, recorded data, interpreter."""
+    """Return a hash of all that the outputs depend on: lecture, package, recorded data, drawn figures, interpreter."""
     package = Path(course_pkg.__file__).parent
     files = [source]
     modules = (p for p in package.rglob("*") if p.suffix in {".py", ".toml"})
     files += sorted(p for p in modules if p.relative_to(package).parts[0] not in _NO_LECTURE_IMPORTS)
-    data = recorded_dir()
-    files += sorted(p for p in data.rglob("*") if p.is_file()) if data.is_dir() else []
+    for folder in (recorded_dir(), figure("")):
+        files += sorted(p for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else []
     total = hashlib.sha256(sys.version.encode())
     for path in files:
         total.update(f"\0{path}\0".encode())

@@ -55,6 +55,8 @@
     const hiddenBelow = Math.max(element.scrollHeight - element.clientHeight, 0);
     const clips = getComputedStyle(element).overflowX !== 'visible';
     const where = { right: 'to the right', left: 'to the left', below: 'below', above: 'above' };
+    const column = element.closest('.column')?.getBoundingClientRect();
+    if (column) over.right = Math.max(over.right, Math.max(...boxes.map((b) => b.right)) - column.right);
     const parts = Object.entries(over).filter(([, px]) => px / scale > TOLERANCE)
       .map(([side, px]) => `${Math.round(px / scale)} px too far ${where[side]}`);
     if (clips && hidden > TOLERANCE) parts.splice(0, parts.length, `${hidden} px too wide for its box`);

@@ -229,7 +229,7 @@ def _over_iterations(ax, many, what):
     ax.set_xscale("symlog", linthresh=1)
     ax.set_xlim(0, max(1, many - 1))
     ticks = [0, *(t for t in (1, 10, 100, 1000) if t < many)]
-    ax.set_xticks(ticks, [str(t) for t in ticks])
+    ax.set_xticks(ticks, [f"{t:,}" for t in ticks])
     if ticks[-1] > 0.5 * many:
         ax.get_xticklabels()[-1].set_ha("right")  # or it would cross the border of the picture
     ax.xaxis.minorticks_off()

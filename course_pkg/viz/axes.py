@@ -28,7 +28,16 @@ def plain_log(axis, base=10):
 
 def plain_linear(axis):
     """Write the numbers of a linear axis as the text does: 3,000."""
-    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if abs(v) >= 1000 else f"{v:g}"))
+    axis.set_major_formatter(
+        FuncFormatter(lambda v, _: f"{v:,g}".replace("-", "−") if abs(v) < 1e6 else f"{v:g}")
+    )
+
+
+def thousands(ax) -> None:
+    """Let :func:`plain_linear` write the linear axes that reach a thousand. The limits must be final."""
+    for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        if axis.get_scale() == "linear" and 1e3 <= max(map(abs, limits)) < 1e6:
+            plain_linear(axis)
 
 
 def is_panel(figure) -> bool:

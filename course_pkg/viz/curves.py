@@ -3,7 +3,7 @@
 import matplotlib as mpl
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import colours_of, name_lines, note_below, plain_log, require_points
+from course_pkg.viz.axes import colours_of, name_lines, note_below, plain_log, require_points, thousands
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND
 
@@ -102,9 +102,10 @@ def curves_picture(
             ax.set_yscale("log")
             if _fits_plain(series):
                 plain_log(ax.yaxis)
+        thousands(ax)
         for axis, places in ((ax.xaxis, ticks), (ax.yaxis, yticks)):
             if places is not None:
-                axis.set_ticks(list(places), [f"{t:g}" for t in places])
+                axis.set_ticks(list(places), [f"{t:,g}" for t in places])
                 axis.set_tick_params(which="minor", length=0)
         ax.tick_params(labelsize=TEXT)
         ax.xaxis.label.set_size(TEXT)

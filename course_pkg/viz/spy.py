@@ -17,8 +17,8 @@ def draw_spy(ax, A, xlabel: str = "column") -> None:
     # the square root keeps a square with few nonzeros visible beside one with many
     ax.imshow(np.sqrt(counts), cmap=SHADES, interpolation="nearest", extent=(0, columns, rows, 0))
     ax.set(xlabel=xlabel, ylabel="row")
-    ax.set_xticks([0, columns])
-    ax.set_yticks([0, rows])
+    ax.set_xticks([0, columns], ["0", f"{columns:,}"])
+    ax.set_yticks([0, rows], ["0", f"{rows:,}"])
     ax.grid(False)
     for side in ax.spines.values():
         side.set_visible(True)

@@ -147,8 +147,8 @@ def _residuals(ax, study, longest, target):
     lowest = max(FLOOR, 1e-4 * target)
     ax.set_ylim(lowest, 1e2)
     _decades(ax.yaxis, range(2, floor(log10(lowest)), -2))
-    ax.set(xlabel="iterations of conjugate gradient", ylabel="residual, relative to b")
-    ax.legend(fontsize=SMALL, ncols=3, loc="lower right", bbox_to_anchor=(1.02, 0.985), handlelength=1.3,
+    ax.set(xlabel="iterations of conjugate gradients", ylabel="residual, relative to b")
+    ax.legend(fontsize=SMALL, ncols=3, loc="lower right", bbox_to_anchor=(1.02, 1.025), handlelength=1.3,
               columnspacing=1.0, handletextpad=0.4, borderaxespad=0.1)  # fmt: skip
 
 

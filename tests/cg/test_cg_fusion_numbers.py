@@ -133,8 +133,8 @@ def test_the_facts_of_a_plan():
         "flops per point": "36",
         "multiplications alone": "25",
         "halo of a GPU, numbers": "4 n²",
-        "time, 250³": "250 µs",
-        "time, 1000³": "16.0 ms",
+        "bound, 250³": "250 µs",
+        "bound, 1000³": "16.0 ms",
     }
-    assert dict(facts(CHOICES["baseline"], machine("t4")))["time, 1000³"] == "32 GB: too large"
-    assert dict(facts(CHOICES["A p twice"], h200, dtype="float32"))["time, 250³"] == "125 µs"
+    assert dict(facts(CHOICES["baseline"], machine("t4")))["bound, 1000³"] == "32 GB: too large"
+    assert dict(facts(CHOICES["A p twice"], h200, dtype="float32"))["bound, 250³"] == "125 µs"

@@ -188,6 +188,25 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
 
 
 @pytest.mark.browser
+def test_what_leaves_its_column_is_named(tmp_path, chromium, fetched):
+    copy_assets(tmp_path)
+    cells = [
+        cell
+        for numbers in (4, 7)
+        for cell in (
+            new_markdown_cell("## Two columns", metadata={"tags": ["two-columns"]}),
+            shows(f"<table><tr>{'<td>10,000</td>' * numbers}</tr></table>"),
+            new_markdown_cell("- Right", metadata={"tags": ["right"]}),
+        )
+    ]
+    for cell in cells:
+        cell.metadata["slideshow"] = {"slide_type": "slide" if cell.source.startswith("## ") else "-"}
+    [report] = check_decks([page_of(tmp_path, "09_columns", *cells)])
+    assert [(found.slide, found.element[:7]) for found in report.problems] == [(2, "<table>")]
+    assert "px too far to the right" in report.problems[0].detail
+
+
+@pytest.mark.browser
 def test_pictures_of_all_slides(tmp_path, chromium, fetched):
     copy_assets(tmp_path)
     page = page_of(tmp_path, "09_shots", new_markdown_cell("## One"), new_markdown_cell("## Two"))

@@ -186,9 +186,9 @@ def test_type_is_legible_from_the_last_row(opened):
         assert pre.evaluate(size) >= 19
 
 
-def test_no_line_ends_between_a_number_and_its_unit(opened):
+def test_no_line_ends_between_a_number_and_what_belongs_to_it(opened):
     said = opened().locator("section:nth-of-type(2)").evaluate("(slide) => slide.textContent")
-    assert "8\u00a0GB/s, new[i]\u00a0=\u00a0old[i]" in said
+    assert "8\u00a0GB/s, new[i]\u00a0=\u00a0old[i], 2\u00a0·\u00a010⁶ times, in lecture\u00a09" in said
     assert 'print("bytes", 2 * 8 * 64**3)' in said  # code stays as it is
 
 

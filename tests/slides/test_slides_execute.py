@@ -1,5 +1,8 @@
 """A lecture is run once, and a cell that fails or warns is named in one sentence."""
 
+import importlib
+from types import SimpleNamespace
+
 import nbformat
 import pytest
 
@@ -81,9 +84,6 @@ def test_header_title_and_promise(tmp_path):
 
 
 def test_a_room_that_only_shows_lectures_runs_none_again(tmp_path, monkeypatch):
-    import importlib
-    from types import SimpleNamespace
-
     module = importlib.import_module(
         "course_pkg.slides.execute"
     )  # the package's name `execute` is the function
@@ -95,4 +95,17 @@ def test_a_room_that_only_shows_lectures_runs_none_again(tmp_path, monkeypatch):
     (tmp_path / "site/pages.py").write_text("changed = True")
     assert module._digest(tmp_path / "lecture.py") == before
     (tmp_path / "bench/limit.py").write_text("changed = True")
+    assert module._digest(tmp_path / "lecture.py") != before
+
+
+def test_a_lecture_runs_again_when_a_figure_was_redrawn(tmp_path, monkeypatch):
+    module = importlib.import_module("course_pkg.slides.execute")
+    (tmp_path / "lecture.py").touch()
+    (tmp_path / "drawn").mkdir()
+    drawn = tmp_path / "drawn" / "orders.svg"
+    drawn.write_text("<svg/>")
+    monkeypatch.setattr(module, "figure", lambda name: tmp_path / "drawn" / name)
+    before = module._digest(tmp_path / "lecture.py")
+    assert module._digest(tmp_path / "lecture.py") == before
+    drawn.write_text("<svg>4,096</svg>")
     assert module._digest(tmp_path / "lecture.py") != before

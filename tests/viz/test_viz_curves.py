@@ -75,3 +75,11 @@ def test_a_series_without_points_says_so_and_the_others_keep_their_colours():
     assert re.search(coloured, part.svg)[1] == re.search(coloured, whole.svg)[1]
     with pytest.raises(CourseError, match="nothing to draw"):
         curves_picture({"a": []}, **AXES)
+
+
+def test_large_numbers_of_a_linear_axis_are_written_as_in_the_text():
+    large = curves_picture({"KKT": [(0, -1200), (2000, 4)]}, **AXES).svg
+    assert all(f">{number}<" in large for number in ("2,000", "−1,200"))
+    assert not any(f">{number}<" in large for number in ("2000", "−1200"))
+    small = curves_picture({"KKT": [(0, 0.25), (900, 1)]}, **AXES).svg
+    assert all(f">{number}<" in small for number in ("0.4", "800"))

@@ -77,15 +77,18 @@
     sentence.setAttribute('aria-level', '2');
   }
 
-  // A number stands in one line with its unit, and an element with what it is set to.
+  // A number stands in one line with its unit, its power of ten or its lecture, and an element with what it is set to.
   const UNITS = /(\d) (?=(?:[mµnp]?s|[kKMGT]?i?B(?:\/s)?|[GT]F\/s|GPUs?|bytes?)(?![\wµ]))/g;
   const ELEMENTS = /(\]) = (?=\w+\[)/g;
+  const POWERS = /(\d) · (?=10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/g;
+  const NUMBERED = /\b([Ll]ectures?|[Ee]xercise) (?=\d)/g;
   function keepTogether(part) {
     const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
       if (text.parentElement.closest('pre, code, svg, script, style, mjx-container, aside.notes, .widget-readout')) continue;
-      const kept = text.data.replace(UNITS, '$1\u00a0').replace(ELEMENTS, '$1\u00a0=\u00a0');
+      const kept = [UNITS, NUMBERED].reduce((told, found) => told.replace(found, '$1\u00a0'), text.data)
+        .replace(ELEMENTS, '$1\u00a0=\u00a0').replace(POWERS, '$1\u00a0·\u00a0');
       if (kept !== text.data) text.data = kept;
     }
   }
