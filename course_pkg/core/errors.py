@@ -42,7 +42,7 @@ def learners_lines(error: BaseException) -> list[str]:
     frames = [
         f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_NOT_LEARNERS)
     ]
-    return [f"In {_name_of(f.filename)}, line {f.lineno}:  {f.line}" for f in frames[-MOST_FRAMES:]]
+    return [f"In {file_name(f.filename)}, line {f.lineno}:  {f.line}" for f in frames[-MOST_FRAMES:]]
 
 
 def in_the_course(error: BaseException) -> tuple[bool, bool]:
@@ -62,6 +62,12 @@ def in_the_course(error: BaseException) -> tuple[bool, bool]:
     return passed, passed and whose[-1].startswith(_COURSE)
 
 
-def _name_of(file: str) -> str:
-    """Return a file's name, or "the cell" for a notebook's cell, whose file has a name made of numbers."""
+def file_name(file: str) -> str:
+    """Return a file's name, or "the cell" for a notebook's cell, whose file has a name made of numbers.
+
+    Examples
+    --------
+    >>> file_name("/home/me/blur.py"), file_name("/tmp/ipykernel_4711/3637929687.py")
+    ('blur.py', 'the cell')
+    """
     return "the cell" if "ipykernel" in file or file.startswith("<ipython") else Path(file).name

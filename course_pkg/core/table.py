@@ -5,6 +5,7 @@ import re
 
 _LETTERS = re.compile(r"[^\W\d_]{3,}")  # a word, not a unit
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|(?:[GMK]i?B|[kMGT]?B|[mµn]?s)\b)")
+_POWER = re.compile(r"\d[\d.]*e[-+]?\d+")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 
 
@@ -43,8 +44,15 @@ def html_table(rows: list[dict], caption: str = "") -> str:
 
 
 def _narrow(cell) -> str:
-    """Return a cell as HTML: a number and its unit share a line; after a low line, a name may go on in the next."""
-    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", html.escape(str(cell))).replace("_", "_<wbr/>")
+    """Return a cell as HTML: a number with its power and unit is on one line; a name may break after a low line.
+
+    Examples
+    --------
+    >>> _narrow("4e-06"), _narrow("2 GB/s")
+    ('<span style="white-space:nowrap">4e-06</span>', '2\\xa0GB/s')
+    """
+    text = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", html.escape(str(cell))).replace("_", "_<wbr/>")
+    return _POWER.sub(r'<span style="white-space:nowrap">\g<0></span>', text)
 
 
 def _of_words(cells) -> bool:

@@ -14,6 +14,7 @@ from course_pkg.practice.step import Step
 from course_pkg.viz.style import GAIN_TEXT, LINE, MUTED
 
 FILE = "practice.json"
+WRITTEN = {"cg": "CG", "gpus": "GPUs", "sstep": "s-step"}  # words of lectures' names
 
 
 def file() -> Path:
@@ -88,7 +89,7 @@ class Progress:
     def __repr__(self):
         lines = []
         for lecture in self.lectures:
-            lines.append(f"{lecture.replace('_', ' ')}: {self._done(lecture)}")
+            lines.append(f"{_written(lecture)}: {self._done(lecture)}")
             rows = enumerate(self.rows(lecture), 1)
             lines += [f"{number:4}. {title}: {state}" for number, (title, state) in rows]
         return "\n".join(lines)
@@ -109,11 +110,23 @@ class Progress:
                 f'aria-hidden="true">{mark}</span> {escape(step.title)} '
                 f'<span style="opacity:.75">{escape(self._state(step, lecture))}</span></li>'
             )
-        title = escape(lecture.replace("_", " ").capitalize())
+        title = escape(_written(lecture))
         return (
             f"<p><strong>{title}: {self._done(lecture)}.</strong></p>"
             f'<ol style="padding-left:1.8em">{"".join(items)}</ol>'
         )
+
+
+def _written(lecture: str) -> str:
+    """Return a lecture's name as a title.
+
+    Examples
+    --------
+    >>> [_written(name) for name in ("first_kernels", "sstep_cg", "many_gpus")]
+    ['First kernels', 'S-step CG', 'Many GPUs']
+    """
+    title = " ".join(WRITTEN.get(word, word) for word in lecture.split("_"))
+    return title[0].upper() + title[1:]
 
 
 def progress(lecture: str | None = None) -> Progress:

@@ -1,6 +1,7 @@
 """Build the site: execute what has to be executed, gather the sources, run Sphinx, add the decks, look at the pages."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -87,9 +88,12 @@ def _sphinx(pages: Path, source: Path, out: Path, doctrees: Path, api: bool) -> 
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", *tags]
     command += ["-c", str(pages), "-d", str(doctrees), str(source), str(out)]
     (source / SERVED).mkdir(exist_ok=True)
+    instead = source / API / "course_pkg.md"  # of an earlier build, as are the pages that it stands for
+    instead.unlink(missing_ok=True)
     if not api:
-        (source / API).mkdir(exist_ok=True)
-        write(source / API / "course_pkg.md", NO_API)
+        shutil.rmtree(source / API, ignore_errors=True)
+        instead.parent.mkdir()
+        write(instead, NO_API)
     done = subprocess.run(
         command, env=os.environ | {"COURSE_SITE_SOURCE": str(source)}, capture_output=True, text=True
     )

@@ -102,7 +102,7 @@ def _said(module: str) -> str:
     if said := sentence_of(file):
         return said
     others = (file.parent / name for name in SAYS_WHAT_FOR)
-    return next((re.split(": the |, the oracle", said)[0] + "." for other in others
+    return next((re.split(": the |, the oracle", said)[0].rstrip(".") + "." for other in others
                  if other.is_file() and (said := sentence_of(other))), "")  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import COMPUTE, INK, MEMORY, MUTED
 
 TEXT = 15.5
-TICKS = tuple(2**e for e in range(13, 31, 3))  # 8 KiB to 256 MiB
+TICKS = tuple(2**e for e in range(13, 31, 5))  # 8 KiB to 256 MiB
 NOTHING = "not recorded yet"
 
 

@@ -10,11 +10,11 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, INK, MEMORY, WASTED, pale
 
 WIDTH, LEFT = 640.0, 8.0  # points
-WIDER, GAP, HEAD = 840.0, 24.0, 26.0  # for several devices: width, gap between columns, room above them
+WIDER, GAP, HEAD = 824.0, 24.0, 26.0  # for several devices: width, gap between columns, room above them
 ROW, TALL = 80.0, 50.0  # height of a program's row, and of the highest throughput in a row
 DENSE = 74.0, 44.0  # the same two if there are several columns
 FOOT = 24.0
-TEXT, SMALL = 14.5, 12.5
+TEXT, SMALL = 14.5, 13.0
 
 
 def areas_picture(programs, *, t_peak_gb_s=None, note="") -> Picture:

@@ -8,11 +8,11 @@ from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE_TEXT, INK, MEMORY, MUTED
 
-WIDTH, ROW, TALL = 840.0, 29.5, 22.0  # points
+WIDTH, ROW, TALL = 824.0, 29.5, 22.0  # points
 NARROW, APART = 17.5, 8.0  # with several devices: height of a bar, and gap between rungs
 DENSE, MANY = 15.5, 5  # the same height, and a smaller gap, from this number of rungs on
 HEAD, TOP, FOOT = 38.0, 2.0, 8.0
-TEXT, SMALL = 14.5, 12.5
+TEXT, SMALL = 14.5, 13.0
 GAP = 18.0  # between the columns of the table
 LEAST = 190.0  # least length of the longest bar
 END = 40.0  # how far the bound's name may reach beyond its line

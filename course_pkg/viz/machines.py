@@ -64,7 +64,7 @@ def rooflines(roofs, *, dtype="float64") -> Picture:
             panel.label_outer()
         _name_points(figure, zip(panels, drawn, strict=True))
 
-    return draw(plot, " ".join(roof.alt for roof in drawn), size=(6.5 * len(drawn), 4.62))
+    return draw(plot, " ".join(roof.alt for roof in drawn), size=(5.7 * len(drawn), 4.4))
 
 
 class _Roof:

@@ -12,7 +12,7 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.strip import folded
 from course_pkg.viz.widgets import Controls, slider
 
-WIDTH = 12.3  # inches, about the width of a slide: letters keep their size, and panels are narrower
+WIDTH = 11.4  # inches, about the width of a slide: letters keep their size, and panels are narrower
 TITLE, LINE = 0.3, 0.24  # inches: for the devices' names, and for a line of a note or a legend
 
 

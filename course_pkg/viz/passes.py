@@ -17,13 +17,13 @@ from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK
 
 WIDTH, TALL = 760.0, 262.0  # points; of the highest column
-WIDER, LOWER = 840.0, 240.0  # for several devices, each with a dot and one more line of text
+WIDER, LOWER = 824.0, 240.0  # for several devices, each with a dot and one more line of text
 LEFT, RIGHT = 64.0, 752.0
 HEAD, LEGEND = 22.0, 20.0  # room above the columns, and for the legend at the top
 NAME, LINE = 12.0, 15.0  # below the columns: room around the names, and height of a line of a name
 COLUMN, DOT = 0.52, 0.42  # shares of a column's room: its width, and the distance from its middle to its dot
 HUES = ("#0072B2", "#8A4E86", "#007A5A", "#8C5A00", "#5B6570")
-TEXT, SMALL = 14.5, 12.5
+TEXT, SMALL = 14.5, 13.0
 FILLED = 1  # a single device has the filled dot, which is number 1
 
 

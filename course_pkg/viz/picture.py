@@ -31,7 +31,7 @@ FOLLOWS_THEME = (
     f"@media (prefers-color-scheme:dark){{[data-theme=auto] {_FIGURES}{_TURNED}}}</style>"
 )
 _STEP = re.compile(r'<g id="step-(\d+)[^"]*"')
-LEGIBLE = 12.0  # px: where a column has no room for letters of this size, a picture scrolls
+LEGIBLE = 11.0  # px: where a column has no room for letters of this size, a picture scrolls
 _LETTERS = re.compile(r'font(?:-size)?(?:="|:[^;"]*?)([\d.]+)(?:px|")')
 _SHEET = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
 PX_PER_UNIT = 4 / 3  # at most: a unit of a figure's sheet is a point
@@ -108,7 +108,7 @@ def least_width(svg: str) -> float:
     Examples
     --------
     >>> least_width('<svg viewBox="0 0 800 300"><text font-size="16">a</text><text style="font: 20px x">b</text></svg>')
-    600.0
+    550.0
     """
     sheet, letters = _SHEET.search(svg), [float(size) for size in _LETTERS.findall(svg)]
     if not sheet or not letters:

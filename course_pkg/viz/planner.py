@@ -165,7 +165,7 @@ def free_planner(judge, containers, machines, facts, *, options=()) -> Controls:
     starts = {name: _switch(f"{name} begins a kernel", True) for name in others}
     chosen = {name: _switch(name, False) for name in options}
     machine = W.Dropdown(options=list(by_name), description="on", style={"description_width": "initial"})
-    shown = W.HTML(layout=W.Layout(width="100%"))
+    shown = W.HTML(layout=W.Layout(width="100%", margin="0"))
 
     def show(_=None):
         plan = judge(
@@ -178,7 +178,9 @@ def free_planner(judge, containers, machines, facts, *, options=()) -> Controls:
     for control in controls:
         control.observe(show, names="value")
     show()
-    return Controls([W.HBox(controls, layout=W.Layout(flex_flow="row wrap", width="100%")), shown])
+    return Controls(
+        [W.HBox(controls, layout=W.Layout(flex_flow="row wrap", width="100%", margin="0")), shown]
+    )
 
 
 def _switch(text, value):

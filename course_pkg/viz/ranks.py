@@ -9,7 +9,7 @@ from course_pkg.viz import strip
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import COMPUTE, GAIN, INK, MEMORY, MEMORY_WRITE, MUTED, PINK, WASTED
 
-WIDTH, LEFT, RIGHT = 860.0, 96.0, 846.0  # points
+WIDTH, LEFT, RIGHT = 824.0, 96.0, 810.0  # points
 HEAD, LANE, TALL, WIRE, GAP, FOOT = 28.0, 36.0, 20.0, 8.0, 4.0, 54.0
 TEXT, SMALL = 15.5, 14.5
 FILLS = (

@@ -169,10 +169,10 @@ def folded(text, letters) -> list[str]:
 class NoteLines:
     """Where the numbers of a picture come from, in lines at its bottom; ``height`` is the room that they take."""
 
-    SIZE, PITCH = 12.5, 16.0
+    SIZE, PITCH = 13.0, 16.5
 
     def __init__(self, text, width):
-        self.text, self.lines = text, folded(text, int(width / 6.5))
+        self.text, self.lines = text, folded(text, int(width / (0.52 * self.SIZE)))
         self.height = self.PITCH * len(self.lines) + (4 if self.lines else 0)
 
     def draw(self, ax, bottom=0.0):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from math import prod
 
-WIDTH = 900.0  # of the sheet, in its own unit
+WIDTH = 888.0  # of the sheet, in its own unit
 HEIGHT = 22.0  # of a cell
 LARGEST, SMALLEST = 26.0, 9.0  # width of a cell
 INDEX = 31.0  # width of a thread's cell with an index of several numbers

@@ -34,6 +34,7 @@ from lab_pages import (
 
 from course_pkg import viz
 from course_pkg.commands.pairing import KERNELSPEC, Pair, State
+from course_pkg.viz.picture import LEGIBLE
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = "00_start_here"
@@ -125,7 +126,7 @@ OVERFLOWS = "(e) => e.scrollWidth - e.clientWidth"
 def test_figures_and_values_are_legible_in_a_narrow_window(lab, page, axe):
     sheet = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} 60" width="{0}pt" height="60pt">'
     svg = sheet + '<text y="40" font-size="14">letters</text></svg>'
-    pictures = [viz.Picture(svg.format(width), f"A sheet of {width}.") for width in (600, 900)]
+    pictures = [viz.Picture(svg.format(width), f"A sheet of {width}.") for width in (600, 960)]
     outputs = [
         nbformat.v4.new_output("display_data", {"text/html": picture._repr_html_()}) for picture in pictures
     ]
@@ -144,7 +145,7 @@ def test_figures_and_values_are_legible_in_a_narrow_window(lab, page, axe):
         output = page.locator(f"{SHOWN_PANEL} .jp-OutputArea-output", has=image)
         output.wait_for(timeout=60_000)
         wide = float(picture.svg.split('width="')[1].split("pt")[0])
-        assert output.locator("img").bounding_box()["width"] * 14 / wide >= 11.9
+        assert output.locator("img").bounding_box()["width"] * 14 / wide >= LEGIBLE - 0.05
         assert output.evaluate("(e) => e.scrollWidth > e.clientWidth") == scrolls
     assert axe(page, f"{SHOWN_PANEL} .jp-OutputArea-output") == []
     assert not run_all(page)["errors"]

@@ -18,7 +18,7 @@ def test_each_memory_has_its_name_its_time_and_its_ground():
     )
     words = re.findall(r">([^<>\n]+)</text>", picture.svg)
     places = [words.index(word) for word in ("L1", "17 ns", "L2", "150 ns", "memory", "600 ns")]
-    assert places == sorted(places) and words[-3:-1] == ["shared memory:", "14 ns"] and "64 KiB" in words
+    assert places == sorted(places) and words[-3:-1] == ["shared memory:", "14 ns"] and "256 KiB" in words
 
 
 def test_the_ground_of_a_memory_ends_at_its_size():

@@ -8,6 +8,7 @@ import pytest
 from needs import need_browser
 
 from course_pkg.slides.browser import chromium
+from course_pkg.viz.picture import LEGIBLE
 from course_pkg.viz.threads import FILLS, LINES, threads_picture
 from course_pkg.viz.threads_layout import WIDTH, arrange, fits
 from course_pkg.viz.threads_scene import Cells, Link, Scene
@@ -155,7 +156,7 @@ def test_a_title_stands_right_of_the_lines_that_are_shown():
         assert before[title] + 10 < after[title] < before[title] + 60
 
 
-def test_numbers_stand_over_the_lines_with_an_edge_and_do_not_shrink_below_twelve_px():
+def test_numbers_stand_over_the_lines_with_an_edge_and_stay_legible_in_a_narrow_column():
     picture = threads_picture(scene(64, 32, 2), "Threads.")
     marks = list(ET.fromstring(picture.svg))
     lines = [i for i, mark in enumerate(marks) if (mark.get("class") or "").startswith("l ")]
@@ -165,7 +166,7 @@ def test_numbers_stand_over_the_lines_with_an_edge_and_do_not_shrink_below_twelv
     least = float(picture.svg.split("min-width:")[1].split("px")[0]) / float(
         ET.fromstring(picture.svg).get("viewBox").split()[2]
     )
-    assert min(float(marks[i].get("font-size")) for i in numbers) * least >= 11.9
+    assert min(float(marks[i].get("font-size")) for i in numbers) * least >= LEGIBLE - 0.05
     assert "overflow-x:auto" in picture._repr_html_()
 
 

@@ -2,19 +2,20 @@
 
 import html as markup
 
+from course_pkg.core.errors import file_name
 from course_pkg.simt.report.quantities import SPACES
 
 MEMORY, COMPUTE = "#0072B2", "#D55E00"  # as in course_pkg.viz.style, which would import matplotlib
 
 # Styles are inline, because a notebook that is not trusted loses its style sheets
 
-NUMBER = "text-align:right;padding:1px 0 1px 1em;white-space:nowrap;font-variant-numeric:tabular-nums"
+NUMBER = "text-align:right;padding:1px 0 1px .9em;white-space:nowrap;font-variant-numeric:tabular-nums"
 NAME = "text-align:left;padding:1px 0;white-space:nowrap;font-weight:600"
 RULE = "1px solid var(--jp-border-color2,rgba(128,128,128,.45))"
 TABLE = "border-collapse:collapse;border:0;font-size:inherit;margin:0 0 .6em;color:inherit"
 ROW = "background:transparent;border:0"
 CODE = (
-    "text-align:left;white-space:pre;padding:0 .6em 0 1.4em;"
+    "text-align:left;white-space:pre;padding:0 0 0 1.2em;"
     "font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace)"
 )
 
@@ -23,7 +24,7 @@ def head(names) -> str:
     """Return the header row of a table: the first column and the source are left-aligned, numbers right-aligned."""
     cells = "".join(
         f'<th scope="col" style="{NUMBER if i and name != "source" else NAME};font-weight:600;white-space:normal;'
-        f'{"padding-left:1.4em;" if name == "source" else ""}vertical-align:bottom;border-bottom:{RULE}">{name}</th>'
+        f'{"padding-left:1.2em;" if name == "source" else ""}vertical-align:bottom;border-bottom:{RULE}">{name}</th>'
         for i, name in enumerate(names)
     )
     return f'<thead style="border:0"><tr style="{ROW}">{cells}</tr></thead>'
@@ -67,20 +68,16 @@ def listing(profile) -> str:
 
 def _group(profile, name, source, heat):
     columns = len(heat.columns)
-    title = f"{markup.escape(name)}, {markup.escape(_file(source.file))}"
+    title = f"{markup.escape(name)}, {markup.escape(file_name(str(source.file)))}"
     rows = [
         f'<tr style="{ROW}"><td colspan="{columns + 3}" style="padding:0"></td>'
-        f'<th scope="rowgroup" style="{NAME};padding:.4em 0 .1em 1.4em">{title}</th></tr>'
+        f'<th scope="rowgroup" style="{NAME};padding:.4em 0 .1em 1.2em">{title}</th></tr>'
     ]
     for number, text in enumerate(source.lines, source.first_line):
         hazards = [h for h in profile.hazards if (h.function, h.line) == (name, number)]
         rows.append(_source_line(number, text, profile.by_line.get((name, number)), heat, hazards))
         rows += [_hazard_row(hazard, columns) for hazard in hazards]
     return f"<tbody>{''.join(rows)}</tbody>"
-
-
-def _file(path):
-    return str(path).replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _source_line(number, text, counts, heat, hazards):
@@ -110,7 +107,7 @@ def _bar(share):
 def _hazard_row(hazard, columns):
     return (
         f'<tr style="{ROW}"><td colspan="{columns + 3}" style="border-left:4px solid {COMPUTE};padding:0"></td>'
-        f'<td style="text-align:left;white-space:normal;padding:.1em 0 .4em 1.4em">'
+        f'<td style="text-align:left;white-space:normal;padding:.1em 0 .4em 1.2em">'
         f'<div style="border-left:4px solid {COMPUTE};padding-left:.6em;max-width:46em">'
         f"<b>⚠ {markup.escape(kind(hazard))}:</b> {markup.escape(hazard.message)}</div></td></tr>"
     )
