@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from field_cases import field
 
 from course_pkg import cuda
 from course_pkg.cg import gpu_numba as cg
@@ -22,16 +23,12 @@ from course_pkg.distributed.serial import Serial
 from course_pkg.sstep import gpu_numba as sstep
 from course_pkg.sstep.problem import Laplacian
 
-pytestmark = pytest.mark.slow(45)
+pytestmark = pytest.mark.slow(60)
 
 GRID = (6, 3, 4)
 ROUGHLY = 1e-3  # as rtol: some iterations fewer
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
 GPUS = 0 if SIMT else len(cuda.gpus)
-
-
-def field(grid=GRID):
-    return np.random.default_rng(3).standard_normal(grid)
 
 
 def mine(comm, b):
@@ -46,7 +43,7 @@ def joined(parts):
 @pytest.mark.parametrize("overlap", [True, False])
 @pytest.mark.parametrize(("method", "ranks"), [("two_kernel", 1), ("two_kernel", 2), ("deferred_x", 2)])
 def test_two_kernels_take_the_iterations_of_one_gpu(method, ranks, overlap):
-    b = field()
+    b = field(GRID)
     alone = getattr(cg, f"cg_{method}")(cuda.to_device(b), rtol=ROUGHLY)
     world = Serial(ranks)
 
@@ -92,7 +89,7 @@ def test_the_sums_of_an_iteration_are_two_messages_of_one_number():
     ],
 )
 def test_the_methods_of_sstep_run_unchanged(name, options):
-    b = field()
+    b = field(GRID)
     alone = getattr(sstep, name)(Laplacian(GRID), cuda.to_device(b), rtol=ROUGHLY, **options)
 
     def solve(comm):
@@ -111,7 +108,7 @@ class Queued(Staged):
 
 
 def test_passes_in_graphs_send_and_sum_as_passes_without():
-    b = field()
+    b = field(GRID)
 
     def solve(comm, kind):
         A = DeviceSlab(GRID, kind(comm))
@@ -134,10 +131,10 @@ def test_bad_input_is_named():
             Serial(ranks).run(function)
         return str(caught.value)
 
-    whole = cuda.to_device(field())
+    whole = cuda.to_device(field(GRID))
     said = run(lambda comm: gpu_cg.solve("two_kernel", whole, GRID, Staged(comm)))
     assert "of 2 owns (3, 3, 4) of the grid (6, 3, 4)" in said and "b has shape (6, 3, 4)" in said
-    said = run(lambda comm: gpu_cg.solve("baseline", mine(comm, field()), GRID, Staged(comm)))
+    said = run(lambda comm: gpu_cg.solve("baseline", mine(comm, field(GRID)), GRID, Staged(comm)))
     assert "runs on one GPU only: choose two_kernel or deferred_x" in said
     said = run(lambda comm: DeviceSlab((5, 4, 4), Staged(comm)))
     assert "5 planes on 2 GPUs leave one with fewer than 3" in said
