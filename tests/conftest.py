@@ -262,6 +262,14 @@ def backend_of():
     return Backend
 
 
+@pytest.fixture
+def interpreted(monkeypatch):
+    """The interpreter is taken for a GPU."""
+    from course_pkg.bench import Device
+
+    monkeypatch.setattr("course_pkg.vector.here.gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
+
+
 @pytest.fixture(scope="module")
 def browser():
     """One browser for all tests of a file."""
