@@ -217,10 +217,16 @@ def executed():
 
 
 @pytest.fixture
-def rng():
-    """Fresh random numbers; a failing test prints the seed."""
+def seed():
+    """A fresh seed; a failing test prints it."""
     seed = secrets.randbits(32)
     print(f"seed {seed}")
+    return seed
+
+
+@pytest.fixture
+def rng(seed):
+    """Fresh random numbers."""
     return np.random.default_rng(seed)
 
 
@@ -254,6 +260,23 @@ class Backend:
 def backend_of():
     """The class above, for fixtures of a topic: ``backend_of("vector", "cpu_numba")``."""
     return Backend
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """The interpreter is taken for a GPU."""
+    from course_pkg.bench import Device
+
+    monkeypatch.setattr("course_pkg.vector.here.gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One browser for all tests of a file."""
+    from course_pkg.slides.browser import chromium
+
+    with chromium() as started:
+        yield started
 
 
 AXE = """async (where) => (await axe.run(where, { resultTypes: ['violations'] })).violations

@@ -27,7 +27,7 @@ from course_pkg.topics import topics
 PACKAGE = Path(course_pkg.__file__).parent
 ROLES = ("suite", "case", "traffic", "demands", "checks", "rivals")  # how the names of such modules begin
 NEEDS = {"gpu_cupy": "cupy"}  # a module that is left out where the library is missing
-pytestmark = pytest.mark.slow(110)
+pytestmark = pytest.mark.slow(120)
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from shown_cases import Handle
 
 from course_pkg.bench import Comparison, Device, Measurement, compare, progress
 from course_pkg.bench import compare as compare_function
@@ -202,13 +203,9 @@ def test_progress_in_a_notebook_vanishes_and_is_escaped(monkeypatch):
     pytest.importorskip("IPython", reason="no notebooks without IPython")
     shown = []
 
-    class Handle:
-        def update(self, what):
-            shown.append(what.data)
-
     module = sys.modules[compare_function.__module__]
     monkeypatch.setattr(module, "_in_notebook", lambda: True)
-    monkeypatch.setattr("IPython.display.display", lambda what, display_id: Handle())
+    monkeypatch.setattr("IPython.display.display", lambda what, display_id: Handle(shown))
     with progress(2) as step:
         step("<x>")
         step("y")

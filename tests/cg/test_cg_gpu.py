@@ -9,7 +9,7 @@ from course_pkg.cg.gpu_numba import scalars
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.core import CourseError, Library, Status
 
-pytestmark = pytest.mark.slow(50)
+pytestmark = pytest.mark.slow(60)
 
 ITERATIONS = gpu_numba.ITERATIONS
 METHODS = tuple(v.function_name for v in variants.METHODS if Library.NUMBA_CUDA in v.libraries)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_pkg import cuda
-from course_pkg.bench import Device, gpu
+from course_pkg.bench import gpu
 from course_pkg.cg import here
 from course_pkg.cg.problem import PoissonProblem
 from course_pkg.cg.variants import VARIANTS
@@ -12,11 +12,6 @@ from course_pkg.core import CourseError
 from course_pkg.vector import here as vector_here
 
 METHODS = VARIANTS["cg_baseline"], VARIANTS["cg_two_kernel"]
-
-
-@pytest.fixture
-def interpreted(monkeypatch):
-    monkeypatch.setattr(vector_here, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
 
 
 def test_two_iterations_are_measured_under_the_names_of_a_record(interpreted, monkeypatch):

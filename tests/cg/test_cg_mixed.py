@@ -12,7 +12,7 @@ from course_pkg.cg.updates import MOST_IDLE
 from course_pkg.cg.variants import MIXED
 from course_pkg.core import CourseError, Library, Status
 
-pytestmark = pytest.mark.slow(55)
+pytestmark = pytest.mark.slow(40)
 
 RTOL = 1e-6
 SHAPES = ((3, 3, 3), (8, 10, 13), (7, 5, 16), (3, 4, 70))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from field_cases import field
 
 from course_pkg.cg import cpu_passes
 from course_pkg.cg import variants as cg_variants
@@ -14,11 +15,6 @@ from course_pkg.distributed.sweeps import RankSweeps
 
 CPU = Library.NUMBA_CPU
 FUSED = [v for v in cg_variants.METHODS if CPU in v.libraries]
-GRID = (7, 5, 6)
-
-
-def field(grid=GRID, dtype="float64"):
-    return np.random.default_rng(3).standard_normal(grid).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from field_cases import field
 
 from course_pkg import cuda
 from course_pkg.cg import gpu_numba as cg
@@ -28,7 +29,7 @@ from course_pkg.sstep import cpu_numba
 from course_pkg.sstep import gpu_numba as sstep
 from course_pkg.sstep.problem import Laplacian
 
-pytestmark = pytest.mark.slow(45)
+pytestmark = pytest.mark.slow(60)
 
 GRID = (6, 3, 4)
 METHODS = (
@@ -40,10 +41,6 @@ METHODS = (
 ROUGHLY = 1e-3  # as rtol: some iterations fewer
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
 GPUS = 0 if SIMT else len(cuda.gpus)
-
-
-def field(grid=GRID):
-    return np.random.default_rng(3).standard_normal(grid)
 
 
 def mine(comm, b):
@@ -58,7 +55,7 @@ def joined(parts):
 @pytest.mark.parametrize("overlap", [True, False])
 @pytest.mark.parametrize(("method", "ranks"), [("two_kernel", 1), ("two_kernel", 2), ("deferred_x", 2)])
 def test_two_kernels_take_the_iterations_of_one_gpu(method, ranks, overlap):
-    b = field()
+    b = field(GRID)
     alone = getattr(cg, f"cg_{method}")(cuda.to_device(b), rtol=ROUGHLY)
     world = Serial(ranks)
 
@@ -96,7 +93,7 @@ def test_the_sums_of_an_iteration_are_two_messages_of_one_number():
 
 @pytest.mark.parametrize(("name", "options"), METHODS)
 def test_the_methods_of_sstep_run_unchanged(name, options):
-    b = field()
+    b = field(GRID)
     alone = getattr(sstep, name)(Laplacian(GRID), cuda.to_device(b), rtol=ROUGHLY, **options)
 
     def solve(comm):
@@ -151,7 +148,7 @@ class Queued(Staged):
 
 
 def test_passes_in_graphs_send_and_sum_as_passes_without():
-    b = field()
+    b = field(GRID)
 
     def solve(comm, kind):
         A = DeviceSlab(GRID, kind(comm))
@@ -189,10 +186,10 @@ def test_bad_input_is_named():
             Serial(ranks).run(function)
         return str(caught.value)
 
-    whole = cuda.to_device(field())
+    whole = cuda.to_device(field(GRID))
     said = run(lambda comm: gpu_cg.solve("two_kernel", whole, GRID, Staged(comm)))
     assert "of 2 owns (3, 3, 4) of the grid (6, 3, 4)" in said and "b has shape (6, 3, 4)" in said
-    said = run(lambda comm: gpu_cg.solve("baseline", mine(comm, field()), GRID, Staged(comm)))
+    said = run(lambda comm: gpu_cg.solve("baseline", mine(comm, field(GRID)), GRID, Staged(comm)))
     assert "runs on one GPU only: choose two_kernel or deferred_x" in said
     said = run(lambda comm: DeviceSlab((5, 4, 4), Staged(comm)))
     assert "5 planes on 2 GPUs leave one with fewer than 3" in said

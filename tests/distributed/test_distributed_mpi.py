@@ -25,7 +25,7 @@ from course_pkg.distributed.serial import Serial
 from course_pkg.sstep import cpu_numba
 from course_pkg.sstep.problem import Laplacian
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = pytest.mark.slow(50)
 PROGRAM = str(Path(on_ranks.__file__))
 LIMIT_S = 60  # until then a failure has ended all ranks, and been said
 

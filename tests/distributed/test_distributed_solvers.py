@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from field_cases import GRID, field
 
 from course_pkg.cg import reference as cg
 from course_pkg.core import CourseError, Library, Status
@@ -19,7 +20,6 @@ from course_pkg.sstep import cpu_numba, reference
 from course_pkg.sstep.problem import Laplacian
 
 CPU = Library.NUMBA_CPU
-GRID = (7, 5, 6)
 METHODS = [
     ("pcg", {}),
     ("pfcg", {}),
@@ -31,10 +31,6 @@ METHODS = [
     ("pcg_sstep", {"s": 8, "rtol": 1e-8}),  # its last pass is shorter
 ]
 KINDS = {"slabs": SlabLaplacian, "rows": lambda grid, comm: RowBlockMatrix.of(poisson(grid), comm)}
-
-
-def field(grid=GRID, dtype="float64"):
-    return np.random.default_rng(3).standard_normal(grid).astype(dtype)
 
 
 def on(ranks, method, b, kind="slabs", world=None, M=None, **options):

@@ -13,7 +13,7 @@ from nbgrader.validator import Validator
 from course_pkg.grading import feedback, release
 
 pytestmark = [
-    pytest.mark.slow(44),
+    pytest.mark.slow(115),
     pytest.mark.filterwarnings("ignore"),
 ]  # of nbgrader, SQLAlchemy and the kernel, none of them ours
 

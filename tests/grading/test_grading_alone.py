@@ -15,7 +15,7 @@ from course_pkg.grading import alone, intake, judge, kernels, warm
 from course_pkg.grading.alone import Solution
 from course_pkg.grading.result import Report
 
-pytestmark = pytest.mark.slow(90)
+pytestmark = pytest.mark.slow(160)
 
 KERNEL = "@cuda.jit\ndef triad_kernel(a, b, s, out):\n"
 ENDLESS = "    while out.size:\n        out[0] = 1"

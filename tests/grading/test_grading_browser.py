@@ -15,8 +15,6 @@ import pytest
 from needs import need_browser
 from small_course import NAME, answer, environment, make_course, nbgrader, notebook
 
-from course_pkg.slides.browser import chromium
-
 START_WITHIN_S = 180
 TOKEN = "a" * 48
 ESSAY = "Because. <img src=x onerror=\"document.title = 'owned'\"> <script>document.title = 'owned'</script>"
@@ -25,7 +23,7 @@ KERNEL_IS_IDLE = """() => {
   return kernel?.connectionStatus === 'connected' && kernel.status === 'idle';
 }"""
 
-pytestmark = [pytest.mark.slow(40), pytest.mark.browser]
+pytestmark = [pytest.mark.slow(45), pytest.mark.browser]
 
 
 def hand_in(root, student, nb):
@@ -98,12 +96,6 @@ def wait_for(url, process, log):
         except OSError:
             time.sleep(0.2)
     pytest.fail(log.read_text())
-
-
-@pytest.fixture(scope="module")
-def browser(course):
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

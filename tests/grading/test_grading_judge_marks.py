@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 import submissions as s
 
-pytestmark = pytest.mark.slow(150)
+pytestmark = pytest.mark.slow(190)
 
 EXERCISES = pytest.mark.parametrize("source", s.SOURCES.values(), ids=lambda path: path.stem)
 

@@ -178,7 +178,7 @@ def test_the_parts_of_a_cell_share_one_event_loop():
     assert graded(waited, "check.close(f(3), 6, 'f')", twin=twin).points == 2
 
 
-def test_an_endless_wait_is_no_right_answer_and_ends():
+def test_an_endless_wait_is_no_right_answer_and_ends(impatient):
     report = graded(
         "import asyncio\nawait asyncio.Event().wait()\ndef f(x):\n    return x", "check.close(f(3), 3, 'f')"
     )

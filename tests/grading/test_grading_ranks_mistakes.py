@@ -5,15 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rank_cases import given
 
 from course_pkg.core import CourseError
 from course_pkg.grading import check, ranks
 from course_pkg.grading.explain import InputChanged
 from course_pkg.grading.ranks import on_each_rank, play
-
-
-def given(count):
-    return [(np.array([rank + 1.0]), check.out(2)) for rank in range(count)]
 
 
 def refused(body, match, arguments=None, count=2):

@@ -58,15 +58,15 @@ def test_a_watch_goes_on_counting_where_the_one_before_it_stopped():
 def test_sandboxes_of_one_session_share_their_time():
     """A function that ends its process brings a new sandbox, in which all cells run again."""
     need_bubblewrap()
-    with Session(partial(sandbox.Sandbox, Limits(call_s=4, total_s=9))) as session:
-        session.run("import time, os\ntime.sleep(1.2)", "slow")
+    with Session(partial(sandbox.Sandbox, Limits(call_s=4, total_s=3.5))) as session:
+        session.run("import time, os\ntime.sleep(0.6)", "slow")
         session.run("\n".join(f"def f{k}(): os._exit(0)" for k in range(9)), "ends")
         lost = []
         for k in range(9):
             with pytest.raises(SandboxLost) as caught:
                 session.call(f"f{k}", (), {})
             lost.append(caught.value.loss)
-        assert session.spent_s > 9
+        assert session.spent_s > 3.5
     assert not lost[0].endless and lost[-1].in_all and lost[-1].endless
     assert session.endless == {}, "the time of all is no function's own fault"
 

@@ -14,8 +14,6 @@ from course_pkg.grading import alone
 from course_pkg.grading.alone import Solution
 from course_pkg.grading.result import Report
 
-pytestmark = pytest.mark.slow(90)
-
 SOLUTION = Solution.read(s.SOURCE)
 
 

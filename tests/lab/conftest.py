@@ -14,8 +14,6 @@ import pytest
 from lab_pages import PAGE_NAME, SAMPLE, SAMPLE_NAME, Lab, open_beside, open_notebook
 from needs import need_browser
 
-from course_pkg.slides.browser import chromium
-
 ROOT = Path(__file__).resolve().parents[2]
 START_WITHIN_S = 180
 
@@ -71,12 +69,6 @@ def lab(tmp_path_factory):
         if server.poll() is None:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
-
-
-@pytest.fixture(scope="module")
-def browser(lab):
-    with chromium() as browser:
-        yield browser
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from course_pkg.commands import sync
 from course_pkg.paths import repo_root
 from course_pkg.slides import build
 
-pytestmark = pytest.mark.slow(200)
+pytestmark = pytest.mark.slow(220)
 
 LECTURES = sorted((repo_root() / "lectures").glob("[0-9][0-9]_*.py"))
 CELL_LINES = 24  # what a reader takes in at once

@@ -13,6 +13,7 @@ from numba import float64
 
 from course_pkg import cuda
 from course_pkg.paths import repo_root
+from course_pkg.practice.step import RESULT, Trial
 
 LABS = repo_root() / "solutions" / "labs"
 _HEAD = re.compile(r"# %% (?P<step>\w+)(?: wrong: (?P<says>.+))?")
@@ -30,6 +31,11 @@ def run_cell(source, door=cuda):
     names = {"cuda": door, "np": np, "math": math, "float64": float64}
     exec(compile(source, file, "exec"), names)
     return names
+
+
+def ones_to_add(n, rng):
+    """Return the trial of a function that adds up ones."""
+    return Trial({"a": np.ones(n)}, {RESULT: float(n)})
 
 
 def kernel(body, arguments="a, out"):

@@ -98,9 +98,6 @@ def test_a_missing_launch_configuration_gets_a_sentence():
 
 
 def test_what_a_function_prints_is_shown_and_cut_where_nobody_would_read_on():
-    def total(n, rng):
-        return Trial({"a": np.ones(n)}, {RESULT: float(n)})
-
-    step = Step("total", "Sum", "Add up.", total, (32, 16), HINTS)
+    step = Step("total", "Sum", "Add up.", cells.ones_to_add, (32, 16), HINTS)
     assert check_step(step, cells.function("print(a.size)\nreturn a.sum()")).printed == "32\n"
     assert len(check_step(step, cells.function("print('x' * 10**6)\nreturn a.sum()")).printed) == 20_000

@@ -10,7 +10,7 @@ from course_pkg.grading import exercise
 from course_pkg.paths import repo_root
 from course_pkg.practice import catalogue
 
-pytestmark = pytest.mark.slow(80)
+pytestmark = pytest.mark.slow(70)
 
 LABS, SKELETONS = cells.labs(), cells.skeletons()
 STEPS = [(lecture, step) for lecture, steps in catalogue.lectures().items() for step in steps]

@@ -7,8 +7,6 @@ from nbclient import NotebookClient
 
 from course_pkg.practice import catalogue
 
-pytestmark = pytest.mark.slow(40)
-
 IMPORTS = "import numpy as np\nfrom numba import float64\nfrom course_pkg import cuda, practice"
 ENDLESS = "@cuda.jit\ndef kernel(a, out):\n    while True:\n        out[0] = 1\n"
 RECURSIVE = "@cuda.jit\ndef kernel(a, out):\n    kernel(a, out)\n"

@@ -1,12 +1,13 @@
 """Preconditioners: every library against the oracle, positive definite by construction, and what moves."""
 
-from functools import cache
+from functools import cache, partial
 
+import counted_cases
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from course_pkg import cuda, simt
+from course_pkg import cuda
 from course_pkg.cg.reference import cg
 from course_pkg.core import CourseError
 from course_pkg.permutation.problem import poisson
@@ -166,10 +167,7 @@ def test_coarse_matrices_are_galerkin_products():
 # ---- what moves
 
 
-@cache
-def profile(name):
-    case = next(c for c in cases if c.name == name)
-    return simt.profile(case.configured, *case.args())
+profile = partial(counted_cases.profile, "precond")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

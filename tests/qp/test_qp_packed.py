@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from counted_cases import moved
 
 from course_pkg import cuda, simt
 from course_pkg.core import CourseError
@@ -125,12 +126,6 @@ def sectors(found):
     """Return the sectors of global memory that a launch loads and stores."""
     counts = found.by_array.values()
     return sum(c.global_load.sectors for c in counts), sum(c.global_store.sectors for c in counts)
-
-
-def moved(found):
-    """Return the bytes of global memory that are read and written, each element once."""
-    counts = found.by_array.values()
-    return sum(c.global_load.unique_bytes for c in counts), sum(c.global_store.unique_bytes for c in counts)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

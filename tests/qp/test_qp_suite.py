@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from variant_cases import of
 
 from course_pkg import cuda, simt
 from course_pkg.bench import cpu, gpu, measure
@@ -29,10 +30,6 @@ def tiny(monkeypatch):
     monkeypatch.setattr(rivals, "osqp_batch", absent)
     for module in (suite, suite_batch, suite_solves):
         monkeypatch.setattr(module, "measure", lambda *a, **k: measure(*a, **{**k, **FAST}))
-
-
-def of(name, library=CUDA):
-    return VARIANTS[name].by(library)
 
 
 def absent(*_):

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from variant_cases import of
+
 from course_pkg.bench import Device, Measurement, cpu
 from course_pkg.core import Cost, Library
 from course_pkg.qp import suite, suite_solves, traffic
-from course_pkg.qp.variants import VARIANTS
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 
@@ -25,10 +26,6 @@ def made(what, seconds, *, cost=None, observed=None, device=H200, **parameters):
         date="2026-01-01",
         observed=observed or {},
     )
-
-
-def of(name, library=CUDA):
-    return VARIANTS[name].by(library)
 
 
 def test_demands_are_judged_by_one_run():

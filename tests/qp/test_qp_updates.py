@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from counted_cases import moved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from course_pkg.qp import cost, cpu_numba, gpu_numba, reference
 from course_pkg.qp.cases import cases, compacted, with_zeros
 from course_pkg.qp.variants import VARIANTS
 
-pytestmark = pytest.mark.slow(50)
+pytestmark = pytest.mark.slow(65)
 
 UPDATES = VARIANTS.of("update", Library.NUMBA_CUDA)
 DTYPES = ("float64", "float32")
@@ -174,12 +175,6 @@ def profile(name, n, dtype):
 def test_every_sector_of_q_is_read_once(name, dtype):
     sectors = profile(name, 512, dtype).by_array["Q"].global_load.sectors
     assert sectors * SECTOR_BYTES == 512 * 512 * np.dtype(dtype).itemsize
-
-
-def moved(found):
-    """Return the bytes of global memory that are read and written, each element once."""
-    counts = found.by_array.values()
-    return sum(c.global_load.unique_bytes for c in counts), sum(c.global_store.unique_bytes for c in counts)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

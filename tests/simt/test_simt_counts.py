@@ -8,8 +8,6 @@ import pytest
 from course_pkg import simt
 from course_pkg.simt import api as cuda
 
-pytestmark = pytest.mark.slow(60)
-
 
 def profile(body, grid, block, **arguments):
     text = f"def kernel({', '.join(arguments)}):\n" + "\n".join(f"    {line}" for line in body.splitlines())

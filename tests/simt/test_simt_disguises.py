@@ -14,7 +14,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.run.kernel import Kernel
 from course_pkg.witness.cases import all_cases, fixed_cases, racy_cases
 
-pytestmark = pytest.mark.slow(138)
+pytestmark = pytest.mark.slow(200)
 
 MOST_THREADS = 6200
 # A thread or block of these goes through a whole row, or all rows: fewer show the same.

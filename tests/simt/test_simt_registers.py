@@ -2,17 +2,10 @@
 
 import numpy as np
 import pytest
+from small_launch import N, run
 
-from course_pkg import cuda, simt
+from course_pkg import cuda
 from course_pkg.simt.errors import SimtError
-
-N = 64
-
-
-def run(kernel, *more):
-    u, out = np.arange(N) + 100.0, np.zeros(N)
-    profile = simt.profile(kernel[1, N], u, out, *more)
-    return profile, out
 
 
 @cuda.jit

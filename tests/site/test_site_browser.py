@@ -10,7 +10,6 @@ from needs import need_browser, need_scripts
 
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
-from course_pkg.slides import browser
 
 pytestmark = [pytest.mark.slow(45), pytest.mark.browser]
 
@@ -121,13 +120,6 @@ def test_a_page_that_asks_another_machine_or_complains_is_found(tmp_path, monkey
     assert "px wider than a window of 390 px" in said
 
 
-@pytest.fixture(scope="module")
-def opened():
-    """A browser, kept for all pages."""
-    with browser.chromium() as started:
-        yield started
-
-
 def test_every_kind_of_page_is_there_and_looked_at(site):
     folder, built = site
     pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
@@ -139,8 +131,8 @@ def test_every_kind_of_page_is_there_and_looked_at(site):
     assert built.looked.pages == built.pages == len(pages)
 
 
-def test_a_lecture_works_without_a_kernel(site, opened):
-    page = opened.new_page()
+def test_a_lecture_works_without_a_kernel(site, browser):
+    page = browser.new_page()
     page.goto((site[0] / "lectures" / "01_small.html").as_uri())
     shown = page.locator("img[alt$=' wide.']:visible")
     shown.wait_for()
@@ -162,8 +154,8 @@ def test_a_lecture_works_without_a_kernel(site, opened):
     page.close()
 
 
-def test_widgets_are_drawn_where_a_word_of_theirs_was_searched_for(site, opened):
-    page, errors = opened.new_page(), []
+def test_widgets_are_drawn_where_a_word_of_theirs_was_searched_for(site, browser):
+    page, errors = browser.new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto((site[0] / "lectures" / "01_small.html").as_uri() + "?highlight=wide+sector")
     page.locator("span.highlighted").first.wait_for()
@@ -174,8 +166,8 @@ def test_widgets_are_drawn_where_a_word_of_theirs_was_searched_for(site, opened)
     page.close()
 
 
-def test_figures_turn_dark_with_the_page_and_a_slider_can_be_seen(site, opened):
-    page = opened.new_page(color_scheme="dark")
+def test_figures_turn_dark_with_the_page_and_a_slider_can_be_seen(site, browser):
+    page = browser.new_page(color_scheme="dark")
     for name, figure in (
         ("lectures/01_small.html", "img[alt='20 wide.']"),
         ("gallery.html", "img[alt='A sheet.']"),
@@ -198,8 +190,8 @@ def test_figures_turn_dark_with_the_page_and_a_slider_can_be_seen(site, opened):
     page.close()
 
 
-def test_a_deck_is_a_card_with_its_first_slide_as_light_or_dark_as_the_page(site, opened):
-    page, seen = opened.new_page(color_scheme="light"), []
+def test_a_deck_is_a_card_with_its_first_slide_as_light_or_dark_as_the_page(site, browser):
+    page, seen = browser.new_page(color_scheme="light"), []
     page.goto((site[0] / "slides.html").as_uri())
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
@@ -220,8 +212,8 @@ def test_a_deck_is_a_card_with_its_first_slide_as_light_or_dark_as_the_page(site
     page.close()
 
 
-def test_records_are_chosen_and_sorted(site, opened):
-    page = opened.new_page()
+def test_records_are_chosen_and_sorted(site, browser):
+    page = browser.new_page()
     page.goto((site[0] / "records.html").as_uri())
     rows = page.locator(".records tbody tr:visible")
     every = rows.count()

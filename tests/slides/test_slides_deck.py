@@ -5,10 +5,10 @@ import re
 import pytest
 from small_deck import BODY
 
-from course_pkg.slides import browser, build
+from course_pkg.slides import build
 from course_pkg.slides.check import open_deck
 
-pytestmark = [pytest.mark.slow(50), pytest.mark.browser]
+pytestmark = [pytest.mark.slow(42), pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
@@ -20,19 +20,13 @@ def built(tmp_path_factory, write_lecture, chromium, fetched):
     return deck
 
 
-@pytest.fixture(scope="module")
-def running():
-    with browser.chromium() as instance:
-        yield instance
-
-
 @pytest.fixture
-def opened(built, running):
+def opened(built, browser):
     """Return a function that opens the deck in a fresh browser profile."""
     contexts = []
 
     def open_it(query="", **options):
-        context = running.new_context(viewport={"width": 1280, "height": 720}, offline=True, **options)
+        context = browser.new_context(viewport={"width": 1280, "height": 720}, offline=True, **options)
         contexts.append(context)
         return open_deck(context, built.html.resolve(), query)
 
@@ -130,12 +124,12 @@ def test_the_page_is_accessible(opened):
     assert page.locator(".deck-number").inner_text() == "2 / 6"
 
 
-def test_axe_finds_no_fault(built, running, opened, axe):
+def test_axe_finds_no_fault(built, browser, opened, axe):
     """A phone shows all slides at once: one look in each theme, and one at what surrounds a slide."""
     page = opened()
     page.evaluate("Reveal.slide(4)")
     assert axe(page) == []
-    context = running.new_context(viewport={"width": 390, "height": 844}, offline=True)
+    context = browser.new_context(viewport={"width": 390, "height": 844}, offline=True)
     for theme in ("light", "dark"):
         page = open_deck(context, built.html.resolve(), f"?{theme}")
         for _ in range(100):  # what is drawn gets its names a moment later
@@ -235,8 +229,8 @@ def test_printing_opens_the_pages_of_the_pdf(opened):
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)], ids=["portrait", "landscape"])
-def test_a_phone_shows_one_column_that_can_be_read(built, running, width, height):
-    context = running.new_context(viewport={"width": width, "height": height}, offline=True)
+def test_a_phone_shows_one_column_that_can_be_read(built, browser, width, height):
+    context = browser.new_context(viewport={"width": width, "height": height}, offline=True)
     page = open_deck(context, built.html.resolve())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     tops = page.evaluate(

@@ -1,12 +1,13 @@
 """What the kernels of s-step methods move, and that they have no hazards."""
 
-from functools import cache
+from functools import partial
 
+import counted_cases
 import numpy as np
 import pytest
 from test_sstep_operations import DTYPES
 
-from course_pkg import cuda, simt
+from course_pkg import cuda
 from course_pkg.core import CourseError
 from course_pkg.core.access import SECTOR_BYTES
 from course_pkg.sstep import cost, cpu_numba, gpu_numba, reference
@@ -16,10 +17,7 @@ from course_pkg.sstep.problem import BlockProblem, Laplacian
 # ---- what moves
 
 
-@cache
-def profile(name):
-    case = next(c for c in cases if c.name == name)
-    return simt.profile(case.configured, *case.args())
+profile = partial(counted_cases.profile, "sstep")
 
 
 def bytes_of(name, *arrays):

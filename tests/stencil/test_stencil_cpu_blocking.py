@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rounding_cases import tolerance
 
 from course_pkg.stencil import cpu_numba, reference
 from course_pkg.stencil.problem import HeatProblem
@@ -34,10 +35,6 @@ def guarded(shape, dtype):
         assert np.all(buffer[PAD + n :] == GUARD), "written beyond the end"
 
     return out, look
-
-
-def tolerance(dtype):
-    return 32 * np.finfo(dtype).eps
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -3,18 +3,13 @@
 import numpy as np
 import pytest
 
-from course_pkg.bench import Device, gpu
+from course_pkg.bench import gpu
 from course_pkg.core import CourseError
 from course_pkg.stencil import cost, gpu_numba, here
 from course_pkg.stencil.variants import VARIANTS
 from course_pkg.vector import here as vector_here
 
 FLAT, NAIVE, TILED = (VARIANTS[f"laplacian_{name}"] for name in ("flat", "naive", "tiled"))
-
-
-@pytest.fixture
-def interpreted(monkeypatch):
-    monkeypatch.setattr(vector_here, "gpu", lambda: Device("gpu", "A GPU", 1, 0, 0))
 
 
 @pytest.mark.parametrize("edge", [5, 20])  # the ends overlap; they do not

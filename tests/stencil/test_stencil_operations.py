@@ -1,10 +1,10 @@
 """The stencils: one test body for every implementation, against dense matrices and plain loops."""
 
 import functools
-import secrets
 
 import numpy as np
 import pytest
+from rounding_cases import tolerance
 
 from course_pkg import cuda
 from course_pkg.stencil import reference
@@ -40,14 +40,6 @@ def guarded(backend, shape, dtype):
     return buffer[PAD : PAD + n].reshape(shape), fetch
 
 
-@pytest.fixture
-def seed():
-    """A fresh seed; a failing test prints it."""
-    seed = secrets.randbits(32)
-    print(f"seed {seed}")
-    return seed
-
-
 def dense_laplacian(shape):
     """The matrix of the 7-point Laplacian, as a Kronecker sum of second differences."""
     parts = []
@@ -56,10 +48,6 @@ def dense_laplacian(shape):
         factors[axis] = 2 * np.eye(shape[axis]) - np.eye(shape[axis], k=1) - np.eye(shape[axis], k=-1)
         parts.append(functools.reduce(np.kron, factors))
     return sum(parts)
-
-
-def tolerance(dtype):
-    return 32 * np.finfo(dtype).eps
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The GPU variants that take a block: results over shapes, precisions, blocks and chunks, and what they refuse."""
 
 import inspect
-import secrets
 
 import numpy as np
 import pytest
@@ -76,14 +75,6 @@ LAUNCHES = [
     pytest.param(*launch, id=f"{launch[0]}-{launch[1]}-{'-'.join(map(str, launch[2].values()))}")
     for launch in launches()
 ]
-
-
-@pytest.fixture
-def seed():
-    """A fresh seed; a failing test prints it."""
-    seed = secrets.randbits(32)
-    print(f"seed {seed}")
-    return seed
 
 
 def inputs(variant, shape, dtype="float64", seed=0):

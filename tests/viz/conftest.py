@@ -1,6 +1,7 @@
 """Where guesses are kept, and what a notebook would show of them."""
 
 import pytest
+from shown_cases import Handle
 
 
 @pytest.fixture
@@ -13,13 +14,9 @@ def shown(monkeypatch):
     """What a notebook would show, in order; the last entry is what stands there."""
     shown = []
 
-    class Handle:
-        def update(self, what):
-            shown.append(what.data)
-
     def display(what, display_id):
         shown.append(what.data)
-        return Handle()
+        return Handle(shown)
 
     monkeypatch.setattr("course_pkg.viz.predictions.display", display)
     return shown

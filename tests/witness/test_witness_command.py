@@ -1,13 +1,12 @@
 """`course verify`: the same table with and without a GPU, and an exit status that says whether the witnesses agree."""
 
-import argparse
 import runpy
 from types import SimpleNamespace
 
 import pytest
+from verify_cases import arguments
 
 from course_pkg.bench import Device
-from course_pkg.cli import build_parser
 from course_pkg.commands import verify
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
@@ -18,10 +17,6 @@ from course_pkg.witness.cases import all_cases, fixed_cases, racy_cases
 DEVICE = Device("gpu", "NVIDIA H200", 132, 1, 1, driver="580.1")
 NAME = "strided_by_2"
 FMA = "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"
-
-
-def arguments(*words) -> argparse.Namespace:
-    return build_parser("verify").parse_args(["verify", *words])
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from course_pkg.simt import FlopCounts, Flops
 from course_pkg.witness import compare, ncu, record
 from course_pkg.witness.cases import all_cases
 
+pytestmark = pytest.mark.slow(35)
+
 DEVICES = folder.devices(recorded_dir(), record.COUNTERS)
 CASES = all_cases()
 INEXACT = compare.exceptions()

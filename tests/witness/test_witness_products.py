@@ -1,11 +1,9 @@
 """What is recorded of sparse products: found by matrix, order and precision, and never mixed."""
 
-from dataclasses import replace
-
 import pytest
+from verify_cases import timed
 
 from course_pkg import bench
-from course_pkg.bench import measure
 from course_pkg.core import Cost, CourseError, Library
 from course_pkg.spmv.suite_products import COPY, PRODUCT
 from course_pkg.spmv.variants import VARIANTS
@@ -14,11 +12,6 @@ from course_pkg.witness.products import Products
 CUDA = Library.NUMBA_CUDA
 SELL, SCALAR = VARIANTS["spmv_sell"], VARIANTS["spmv_csr_scalar"]
 MESH = {"matrix": "tetrahedral", "dtype": "float64"}
-
-
-def timed(what, time_s, cost=None, **parameters):
-    m = measure(sum, (1,), name=what, parameters=parameters, cost=cost, samples=2)
-    return replace(m, samples_s=(time_s, time_s))
 
 
 @pytest.fixture

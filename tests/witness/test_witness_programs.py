@@ -1,11 +1,9 @@
 """What is recorded of quadratic programs: found by kernel, zeros, precision and solver, and never mixed."""
 
-from dataclasses import replace
-
 import pytest
+from verify_cases import timed
 
 from course_pkg import bench
-from course_pkg.bench import measure
 from course_pkg.core import Cost, CourseError, Library
 from course_pkg.qp.solver import READMIT_EVERY
 from course_pkg.qp.suite import BATCHED, SIZES
@@ -17,11 +15,6 @@ CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 ROWS, BATCH, PQP, APG = (VARIANTS[name] for name in ("update_rows", "update_batch", "pqp", "apg"))
 DOUBLE = {"n": 10, "dtype": "float64"}
 SOLVE = {"problem": "portfolio", "dtype": "float64"}
-
-
-def timed(what, time_s, cost=None, **parameters):
-    m = measure(sum, (1,), name=what, parameters=parameters, cost=cost, samples=2)
-    return replace(m, samples_s=(time_s, time_s))
 
 
 @pytest.fixture

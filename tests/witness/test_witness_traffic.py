@@ -1,10 +1,10 @@
 """`course verify traffic`: bytes, time and clocks of launches that no cache holds, from a record and from a GPU."""
 
 import pytest
+from verify_cases import arguments
 
 from course_pkg import bench
 from course_pkg.bench import Device
-from course_pkg.cli import build_parser
 from course_pkg.commands import limits, verify
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
@@ -13,10 +13,6 @@ from course_pkg.witness.cases import all_cases, large_cases, racy_cases
 from course_pkg.witness.clocks import clocks
 
 DEVICE = Device("gpu", "NVIDIA H200", 132, 1, 1, driver="580.1")
-
-
-def arguments(*words):
-    return build_parser("verify").parse_args(["verify", *words])
 
 
 def moved(case, read=1.0, written=1.0):
