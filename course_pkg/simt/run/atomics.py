@@ -79,6 +79,8 @@ def atomic(run, frame, node, name, arguments, mask):
         note_store(run, array)
         return run.blank(array.type)
     run.ledger.flush()
+    if looks or name in SWAPS:
+        run.clock.fetched(place.inside)
     operation = "load" if _only_loads(name, values) else COMMUTING.get(name, name)
     if place.inside:
         run.ledger.atomic(place, name)
