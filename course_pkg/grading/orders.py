@@ -11,7 +11,7 @@ TOO_MANY = (
     "A block passes {} barriers with atomics before them whose results the kernel uses: the test looks at the order of "
     f"warps behind each of them, and at most {MOST_BARRIERS} are possible. Barriers without such atomics do not count."
 )
-TOO_MANY_BARRIERS = "The kernel passes more barriers with atomics before them, whose results it uses, than the test can look at."
+TOO_MANY_BARRIERS = "The kernel uses what its atomics find before more barriers than the test can look at."
 MORE_DRAWS = 8  # repetitions in lock step with other data if data decide where threads meet
 MORE_ORDERS = 3  # of these, repetitions in all orders: those in which threads meet least often
 
