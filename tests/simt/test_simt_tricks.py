@@ -12,6 +12,7 @@ import pytest
 import tricks_alike
 import tricks_atomics
 import tricks_flags
+import tricks_many
 import tricks_names
 import tricks_order
 import tricks_seen
@@ -26,7 +27,7 @@ from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.run.kernel import Kernel
 
 ROOMS = (
-    *(tricks_names, tricks_order, tricks_atomics, tricks_alike),
+    *(tricks_names, tricks_order, tricks_atomics, tricks_alike, tricks_many),
     *(tricks_flags, tricks_swaps, tricks_seen, tricks_together, tricks_views),
 )
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}

@@ -1,5 +1,7 @@
 """Atomic operations: threads that update the same element do so one after another, in the order of their numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 from numba.core import types
 
@@ -16,7 +18,8 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
 from course_pkg.simt.run.elements import note_change
 from course_pkg.simt.run.expressions import cast
-from course_pkg.simt.run.hindsight import Strand, memory_name
+from course_pkg.simt.run.hindsight import Strand
+from course_pkg.simt.run.remembered import memory_name
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.values import Value, undefined
@@ -123,10 +126,10 @@ def _otherwise(run, place, old, way, operand):
     by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
     changed = found != left
 
-    def strand(values):
+    def strand(values, source=None):
         data = np.repeat(old[None], WORLDS, axis=0)
         data[:, *there] = values
-        return Strand(data, by, looks=not changed.any())
+        return Strand(data, by, not changed.any(), source)
 
     first = changed & (found == undefined(array.dtype))  # the first value written to an element is not a flag
     held[at[changed]] = np.where(first, left, found)[changed]
@@ -152,11 +155,16 @@ def _otherwise(run, place, old, way, operand):
             )
     if watched:
         unused = changed & (way[0] != "exch") | doubt
-        stored = np.zeros(len(units), bool)
-        seen = Watched(place, wave, array.region, units, threads, stamps, way, reads, ~unused, stored)
+        seen = Watched(_bare(place), wave, array.region, units, threads, stamps, way, reads, ~unused)
         known = zip(threads[doubt].tolist(), whom[doubt].tolist(), strict=True) if array.floating else ()
-        strands[run.races.doubts.watch(seen, dict(known))] = strand(_others(found))
+        strands[run.races.doubts.watch(seen, dict(known))] = strand(_others(found), seen)
     return strands or None
+
+
+def _bare(place):
+    """Return a place without what its indices depend on: what is kept of a read keeps nothing older."""
+    indices = tuple(replace(one, otherwise=None, origin=None) for one in place.indices)
+    return replace(place, indices=indices, doubtful=())
 
 
 def _only_reads(operation, operand, changed):
