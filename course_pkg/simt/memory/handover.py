@@ -9,6 +9,7 @@ it learn what one of them knows.
 
 import numpy as np
 
+from course_pkg.simt.memory.bits import BITS, Bits
 from course_pkg.simt.memory.fences import OWN, Fences
 from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, WARP_SHIFT, Order, thread_of
 from course_pkg.simt.memory.publications import Element, Publication, Sight, join, last_of_another
@@ -17,7 +18,6 @@ from course_pkg.simt.memory.warp_order import LANES
 # the values that an atomic might have found: four values at earlier times, and three values without one publication
 WORLDS = 7
 LAST = 3  # the number of the world just before the last publication
-BITS = ("or_", "and_", "xor")
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
 
 
@@ -36,6 +36,7 @@ class Handovers:
         self._elements: dict[tuple, Element] = {}
         self._pending: list[dict] = []  # for each atomic statement that ran: what its threads may learn
         self._knowledge: dict[tuple, dict] = {}
+        self._bits = Bits(self._known_to)
 
     def _known_to(self, thread: int) -> list[dict]:
         block, warp = thread // self.order.threads_per_block, self.order.warp_of(thread)
@@ -121,6 +122,27 @@ class Handovers:
             pending[each_thread[i]].otherwise = numbers
         return len(self._pending) - 1, worlds
 
+    def bits(self, name, region, units, threads, before, after, operands, fences: Fences, rows, lanes):
+        """Note what the same atomics do to single bits, before :meth:`atomics` does.
+
+        Returns
+        -------
+        event : int or None
+            None if no lane's atomic is one of a single bit.
+        worlds : ndarray
+            What each lane would have found with the other value of its bit.
+        """
+
+        def clock_of(at):
+            return fences.clock(int(threads[at]), int(rows[at]), int(lanes[at]), self.order)
+
+        each = units, threads, before, after, operands
+        sights, worlds = self._bits.atomics(name, self._elements, region, *each, clock_of)
+        if not sights:
+            return None, worlds
+        self._pending.append(sights)
+        return len(self._pending) - 1, worlds
+
     def learn(self, threads, decided, by, event: int) -> None:
         """Note that threads took another branch because of what atomics found.
 
@@ -174,7 +196,7 @@ class Handovers:
         elif worlds[0] and all(
             p.known > known or p.thread == first.thread for p in published[known + 1 : until]
         ):
-            clocks = first.clocks
+            clocks = *first.clocks, {("element", *sight.element.name): known + 1}
         else:
             return
         for clock in clocks:

@@ -135,6 +135,12 @@ def _otherwise(run, place, old, way, operand):
     held[at[changed]] = np.where(first, left, found)[changed]
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)
+        mine = np.broadcast_to(operand, wave.shape)[lanes][order]
+        event, other = run.races.handovers.bits(
+            way[0], array.region, units, threads, found, left, mine, fences, row, lane
+        )
+        if event is not None:
+            strands[event] = strand(np.repeat(other[None], WORLDS, axis=0))
         others = np.repeat(left[None], WORLDS, axis=0) if way[0] in BITS else _others(found)
         every = units, threads, found, left, first, might, others, fences, row, lane
         event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
