@@ -1,4 +1,4 @@
-"""Correct idioms with locks that are bits of one word, with counted places, and with sets that join by additions of 0."""
+"""Correct idioms with locks that are bits of one word, with counted places, and with sets that additions of 0 read."""
 
 import numpy as np
 from idiom import Idiom, numbers, zeros

@@ -12,7 +12,14 @@ import numpy as np
 from course_pkg.simt.memory.bits import BITS, Bits
 from course_pkg.simt.memory.fences import OWN, Fences
 from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, WARP_SHIFT, Order, thread_of
-from course_pkg.simt.memory.publications import Element, Publication, Sight, join, last_of_another
+from course_pkg.simt.memory.publications import (
+    Element,
+    Publication,
+    Sight,
+    join,
+    last_of_another,
+    met_in_warp,
+)
 from course_pkg.simt.memory.warp_order import LANES
 
 # the values that an atomic might have found: four values at earlier times, and three values without one publication
@@ -107,8 +114,7 @@ class Handovers:
             if before[i] != after[i]:
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
-                earlier = after[i] if first[i] else before[i]
-                after_all = element.only_of(thread, known)
+                earlier, after_all = after[i] if first[i] else before[i], element.only_of(thread, known)
                 element.publish(Publication(thread, earlier, flipped, clocks, known, after_all))
                 changing.append(i)
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
@@ -136,8 +142,8 @@ class Handovers:
         def clock_of(at):
             return fences.clock(int(threads[at]), int(rows[at]), int(lanes[at]), self.order)
 
-        each = units, threads, before, after, operands
-        sights, worlds = self._bits.atomics(name, self._elements, region, *each, clock_of)
+        every = region, units, threads, before, after, operands
+        sights, worlds = self._bits.atomics(name, self._elements, *every, clock_of)
         if not sights:
             return None, worlds
         self._pending.append(sights)
@@ -259,17 +265,18 @@ class Handovers:
     def _knows(self, thread: int, stamp: int, me: int, clocks: list[dict]) -> bool:
         per_block = self.order.threads_per_block
         block, fences = thread // per_block, stamp & FIELD_OF_ONES
+        lane, warp, here = thread % per_block, self.order.warp_of(thread), block == me // per_block
         for clock in clocks:
             met = clock.get(("met", block))
-            met_in_warp = clock.get(("met in warp", self.order.warp_of(thread)))
-            if (
-                self._in_clock(clock, "", thread, stamp)
-                or clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT
-                or (met is not None and met[thread % per_block] > fences)
-                or (met_in_warp is not None and met_in_warp[thread % per_block % LANES] > fences)
-                or (block == me // per_block and self._in_clock(clock, OWN, thread, stamp))
-            ):
+            if clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT:
                 return True
+            if met is not None and met[lane] > fences:
+                return True
+            for whom in ("", OWN) if here else ("",):
+                if met_in_warp(clock, whom, warp, lane % LANES, fences):
+                    return True
+                if self._in_clock(clock, whom, thread, stamp):
+                    return True
         return False
 
     def _in_clock(self, clock: dict, whom: str, thread: int, stamp: int) -> bool:

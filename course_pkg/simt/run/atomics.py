@@ -22,11 +22,11 @@ from course_pkg.simt.run.hindsight import Strand
 from course_pkg.simt.run.remembered import memory_name
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
+from course_pkg.simt.run.updating import UFUNCS, apply, in_one_go
 from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
-AT_ONCE = 1024  # number of compare-and-swaps of one element that are processed at once
 NEUTRAL = {"add": 0, "sub": 0, "or_": 0, "xor": 0, "and_": -1}  # operands that change nothing
 UNSIGNED = ("uint32", "uint64")
 INTEGERS = ("int32", "int64", *UNSIGNED)
@@ -84,7 +84,7 @@ def atomic(run, frame, node, name, arguments, mask):
     run.ledger.flush()
     if looks or name in SWAPS:
         run.clock.fetched(place.inside)
-    operation = "load" if _only_loads(name, values) else COMMUTING.get(name, name)
+    operation = "load" if _only_loads(name, values) else _commutes_with(name, array.dtype)
     if place.inside:
         run.ledger.atomic(place, name)
         if run.races is not None:
@@ -102,6 +102,12 @@ def atomic(run, frame, node, name, arguments, mask):
         value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating), operands[0])
         in_doubt_like(run, value, place.doubtful)
     return value
+
+
+def _commutes_with(name, dtype) -> str:
+    """Return one name for all operations that commute; extremes of signed and of unsigned numbers do not."""
+    unsigned = dtype.kind == "u" and name in ("max", "min")
+    return f"unsigned {name}" if unsigned else COMMUTING.get(name, name)
 
 
 def _only_loads(name, values) -> bool:
@@ -185,7 +191,7 @@ def _only_reads(operation, operand, changed):
     """
     if changed.any():
         return np.zeros(len(changed), bool)
-    if operation in ("max", "min", "nanmax", "nanmin"):
+    if operation.endswith(("max", "min")):
         return ~changed
     if operation not in NEUTRAL:
         return np.zeros(len(changed), bool)
@@ -228,11 +234,11 @@ def _update(run, name, place, values, mask):
     sorted_at = at[order]
     starts = np.flatnonzero(np.r_[True, sorted_at[1:] != sorted_at[:-1]])
     sizes = np.diff(np.r_[starts, at.size])
-    if len(starts) <= sizes.max() and name in (*_UFUNCS, *SWAPS):
+    if len(starts) <= sizes.max() and name in (*UFUNCS, *SWAPS):
         for start, size in zip(starts, sizes, strict=True):  # few elements, many updates of each
             group = order[start : start + size]
             place_number = sorted_at[start]
-            steps = _in_one_go(name, flat[place_number : place_number + 1], [v[group] for v in operands])
+            steps = in_one_go(name, flat[place_number : place_number + 1], [v[group] for v in operands])
             found[group], flat[place_number] = steps[:-1], steps[-1]
     else:
         for turn in range(
@@ -241,58 +247,8 @@ def _update(run, name, place, values, mask):
             lanes = order[starts[sizes > turn] + turn]
             now = flat[at[lanes]]
             found[lanes] = now
-            flat[at[lanes]] = _apply(name, now, [v[lanes] for v in operands])
+            flat[at[lanes]] = apply(name, now, [v[lanes] for v in operands])
     old[chosen] = found
     if before is not None:
         note_change(run, place.array, (before != flat[at]).any())
     return old
-
-
-def _in_one_go(name, now, operands):
-    """Return an element's value before each of many updates, followed by its value after the last update."""
-    if name == "exch":
-        return np.concatenate([now, operands[0]])
-    if name in SWAPS:
-        return _swaps(now, *operands)
-    return _UFUNCS[name].accumulate(np.concatenate([now, operands[0]]))
-
-
-def _swaps(now, wanted, new):
-    """Return an element's value before each of many compare-and-swaps, followed by its value after the last one."""
-    steps, at = np.empty(len(wanted) + 1, now.dtype), 0
-    while at < len(wanted):
-        equal = wanted[at : at + AT_ONCE] == now
-        swap = int(equal.argmax())
-        passed = swap + 1 if equal[swap] else len(equal)
-        steps[at : at + passed] = now
-        at += passed
-        now = new[at - 1] if equal[swap] else now
-    steps[at] = now[0] if np.ndim(now) else now
-    return steps
-
-
-def _apply(name, now, operands):
-    if name in _UFUNCS:
-        return _UFUNCS[name](now, operands[0])
-    if name == "inc":
-        return np.where(now >= operands[0], 0, now + 1)
-    if name == "dec":
-        return np.where((now == 0) | (now > operands[0]), operands[0], now - 1)
-    if name == "exch":
-        return operands[0]
-    if name in ("cas", "compare_and_swap"):
-        return np.where(now == operands[0], operands[1], now)
-    raise ValueError(name)
-
-
-_UFUNCS = {
-    "add": np.add,
-    "sub": np.subtract,
-    "and_": np.bitwise_and,
-    "or_": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "max": np.maximum,
-    "min": np.minimum,
-    "nanmax": np.fmax,
-    "nanmin": np.fmin,
-}
