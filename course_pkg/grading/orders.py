@@ -6,15 +6,14 @@ from course_pkg.grading.draws import drawing, rng
 from course_pkg.grading.explain import Failed
 
 ORDERS = {0: "even", 1: "odd"}
-MOST_BARRIERS = 64  # barriers behind which a launch runs in another order
+MOST_BARRIERS = 64  # informed barriers behind which a launch runs in two other orders
 TOO_MANY = (
-    "A block passes {} barriers, and the kernel uses what its atomics find: the test looks at the order of warps "
-    f"behind each barrier, and at most {MOST_BARRIERS} are possible."
+    "A block passes {} barriers with atomics before them whose results the kernel uses: the test looks at the order of "
+    f"warps behind each of them, and at most {MOST_BARRIERS} are possible. Barriers without such atomics do not count."
 )
-TOO_MANY_BARRIERS = (
-    "The kernel uses what its atomics find, and passes more barriers than the test can look at."
-)
-MORE_DRAWS = 3  # repetitions with other data if data decide where threads meet
+TOO_MANY_BARRIERS = "The kernel uses what its atomics find before more barriers than the test can look at."
+MORE_DRAWS = 8  # repetitions in lock step with other data if data decide where threads meet
+MORE_ORDERS = 3  # of these, repetitions in all orders: those in which threads meet least often
 
 
 def in_each_order(run):
@@ -22,9 +21,10 @@ def in_each_order(run):
 
     Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail when the
     warps with even numbers are first, or those with odd numbers, or if the kernel does not end then. A kernel that uses
-    what its atomics find could test in which order it runs. So it is also tried in lock step up to each of its
-    barriers, with one half of the warps first from there on; more than 64 barriers fail the test. If data decide which
-    barriers threads come to, all of this is repeated with other data: no mark may depend on luck.
+    what its atomics find could test in which order it runs. So it is also tried in lock step up to each barrier at
+    which it may have learnt something new, with either half of the warps first from there on: each barrier before which
+    such an atomic stands. More than 64 of these fail the test. If data decide which barriers threads come to, all of
+    this is repeated with other data, with which threads met at other barriers: no mark may depend on luck.
 
     In all orders, the test draws the same random numbers. It must make its arrays itself, and launch its kernel by a
     plain launch or by ``simt.profile``.
@@ -78,36 +78,53 @@ def again_in_doubt(run):
 def _repeated(run, *, always: bool):
     @functools.wraps(run)
     def repeated(*args, **kwargs):
-        found, launches = _in_orders(lambda: run(*args, **kwargs), always)
+        def once():
+            return run(*args, **kwargs)
+
+        found, launches = _in_orders(once, always, _numbers())
         if any(one.by_data for one in launches):
-            for _ in range(MORE_DRAWS):
-                _in_orders(lambda: run(*args, **kwargs), always)
+            met = {_met(launches)}
+            draws = [_numbers() for _ in range(MORE_DRAWS)]
+            other = {_met(_in_lock_step(once, same)[1]): same for same in draws}
+            for where in sorted(set(other) - met)[:MORE_ORDERS]:
+                _in_orders(once, always, other[where])
         return found
 
     return repeated
 
 
-def _in_orders(run, always: bool) -> tuple:
-    """Run a test in each order with the same random numbers; return its first result, and its launches."""
+def _numbers() -> list[int]:
+    return rng().integers(1 << 30, size=4).tolist()
+
+
+def _met(launches) -> tuple:
+    """Return where the blocks of launches met: first how often, so that fewest comes first."""
+    return tuple(one.barriers for one in launches), tuple(one.pattern for one in launches)
+
+
+def _in_lock_step(run, same: list[int]) -> tuple:
+    """Run a test with some random numbers; return its result, and its launches."""
     from course_pkg import simt  # not visible in the sandbox
 
-    same, parts = rng().integers(1 << 30, size=4).tolist(), rng().random(MOST_BARRIERS)
     with drawing(same), simt.observed() as launches:
-        found = run()
+        return run(), launches
+
+
+def _in_orders(run, always: bool, same: list[int]) -> tuple:
+    """Run a test in each order with the same random numbers; return its first result, and its launches."""
+    found, launches = _in_lock_step(run, same)
     if not always and not any(one.fetches for one in launches):
         return found, launches
-    many = max((one.barriers for one in launches if one.fetches), default=0)
+    many = max((one.informed for one in launches if one.fetches), default=0)
     if many > MOST_BARRIERS:
         raise Failed(TOO_MANY.format(many), "", TOO_MANY_BARRIERS)
-    behind = [(number + part) / many for number, part in enumerate(parts[:many])]
-    for parity, barrier in ((0, None), (1, None), *((_parity(one), one) for one in behind)):
-        _in_order(run, same, parity, barrier)
+    for behind in (
+        None,
+        *((number + 0.5) / many for number in range(many)),
+    ):  # groups with fewer take each, too
+        for parity in ORDERS:
+            _in_order(run, same, parity, behind)
     return found, launches
-
-
-def _parity(part: float) -> int:
-    """Return which half of the warps goes first behind a drawn barrier."""
-    return int(part * 1e6) % 2
 
 
 def _in_order(run, same: list[int], parity: int, behind: float | None) -> None:

@@ -3,6 +3,7 @@
 Each kernel is given as text. An idiom names one piece of this text and its replacement, after which threads race.
 """
 
+import idioms_bits
 import idioms_flow
 import idioms_handover as handover
 import idioms_locks
@@ -257,6 +258,7 @@ IDIOMS = [
         lambda a: {"a": np.r_[a["a"][0], _smoothed_inside(a["a"]), a["a"][-1]]},
         (("    cuda.syncthreads()  # read before written\n", ""),),
     ),
+    *idioms_bits.IDIOMS,
     *idioms_flow.IDIOMS,
     *idioms_published.IDIOMS,
     *idioms_queues.IDIOMS,

@@ -209,3 +209,37 @@ def test_a_kernel_that_looks_for_its_order_is_found_behind_some_barrier(before, 
     with pytest.raises(check.Failed):
         graded(body, seed)
     graded(body.replace("if z == 0 or late != 0:\n        ", "if True:\n        "), seed)
+
+
+ONE_WAY = (  # learns about its order twice; behind its first barrier, the second warp reads what the first one stores
+    "flag = cuda.shared.array(2, np.int64)\nif t < 2:\n    flag[t] = 0\ncuda.syncthreads()\n"
+    "late = cuda.atomic.exch(flag, t // 32, 1) == 5 or cuda.atomic.exch(flag, 1 - t // 32, 2) == 0\n"
+    "late = cuda.syncthreads_or(1 if late else 0)\nif t < 32:\n    x = cuda.atomic.add(s, t, k[t] + 1)\n"
+    "    if x == 777:\n        out[i] = 1.0\nif late:\n    cuda.syncthreads()\n{}"
+    "x = cuda.atomic.add(s, 63 - t, 1) if t >= 32 else k[63 - t] + 1\nout[i] = x\n"
+)
+
+
+def test_a_race_that_shows_in_one_order_alone_is_found_each_time():
+    for seed in range(5):
+        with pytest.raises(check.Failed, match="odd"):
+            graded(ONE_WAY.format(""), seed)
+    graded(ONE_WAY.format("cuda.syncthreads()\n"), 0)
+
+
+MARCH = (
+    "q = cuda.shared.array(64, np.int64)\nlast = cuda.shared.array(1, np.int64)\n"
+    "for z in range(100):\n    q[t] = k[t] + z\n"
+    "    cuda.syncthreads()\n    x = q[63 - t]\n    cuda.syncthreads()\nout[i] = x - 98\n"
+    "for z in range({}):\n    if t == 0:\n        last[0] = cuda.atomic.add(s, 0, 1)\n    cuda.syncthreads()\n"
+)
+
+
+def test_barriers_before_which_no_atomic_was_looked_at_may_be_many():
+    graded(MARCH.format(1), 0)
+    with simt.observed() as launches:
+        run(MARCH.format(1))
+    assert launches[0].barriers > 200
+    assert launches[0].informed == 1
+    with pytest.raises(check.Failed, match="A block passes 65 barriers with atomics before them"):
+        graded(MARCH.format(65), 0)

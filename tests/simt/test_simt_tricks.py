@@ -12,12 +12,14 @@ import pytest
 import tricks_alike
 import tricks_atomics
 import tricks_flags
+import tricks_many
 import tricks_names
 import tricks_order
 import tricks_seen
 import tricks_swaps
 import tricks_together
 import tricks_views
+import tricks_warps
 from trick import CLEAN, REFUSED
 
 from course_pkg import cuda, simt
@@ -26,8 +28,8 @@ from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.run.kernel import Kernel
 
 ROOMS = (
-    *(tricks_names, tricks_order, tricks_atomics, tricks_alike),
-    *(tricks_flags, tricks_swaps, tricks_seen, tricks_together, tricks_views),
+    *(tricks_names, tricks_order, tricks_atomics, tricks_alike, tricks_many),
+    *(tricks_flags, tricks_swaps, tricks_seen, tricks_together, tricks_views, tricks_warps),
 )
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}
 HELPERS = """

@@ -20,16 +20,18 @@ All of this applies to integers. A floating-point number is data, and no branch 
 thread does because of such a number is in doubt, too (:mod:`course_pkg.simt.run.sway`).
 """
 
-from dataclasses import dataclass
+import weakref
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from course_pkg.simt.memory.order import SITES
+from course_pkg.simt.memory.outlived import Outlived, first_and_last
 from course_pkg.simt.memory.unproven import Unproven
 
 WATCH = -(1 << 40)  # numbers below this belong to watched values, which may become doubts
-MOST_WATCHED = 64  # at a time, and for one value: the newest
+MANY = -(1 << 61)  # in place of the oldest watched values that one value depends on, if these are many
+MOST_WATCHED = 64  # the newest watched values that one value depends on are told apart
 
 
 @dataclass(eq=False)
@@ -55,7 +57,10 @@ class Doubt:
 
 @dataclass(eq=False)
 class Watched:
-    """What one atomic statement read, as long as no branch has used it.
+    """What one atomic statement read, as long as a value of the kernel depends on it.
+
+    The kernel's values hold the object, and nothing else does. When none depends on it any more, what has been stored
+    until then outlives it (:class:`.outlived.Outlived`).
 
     Attributes
     ----------
@@ -72,6 +77,11 @@ class Watched:
         The lanes whose value has decided no branch and is in no doubt.
     stored : ndarray of bool
         The lanes whose value was stored, or used as an index.
+    put_off : ndarray of bool
+        The lanes whose value was stored where a swap may still prove it.
+    number : int
+        The number of the doubt about it.
+    doubt : Doubt
     """
 
     place: Any
@@ -83,7 +93,20 @@ class Watched:
     way: tuple
     reads: np.ndarray
     open: np.ndarray
-    stored: np.ndarray
+    stored: np.ndarray = field(init=False)
+    put_off: np.ndarray = field(init=False)
+    number: int = 0
+    doubt: Doubt = field(init=False)
+    outlived: Outlived | None = None
+
+    def __post_init__(self):
+        self.stored, self.put_off = np.zeros((2, len(self.units)), bool)
+        self.doubt = Doubt(self.place, {}, (self.threads, self.units))
+
+    def __del__(self):
+        kept = self.open & (self.stored | self.put_off)
+        if self.outlived is not None and kept.any():
+            self.outlived.add(self, kept)
 
 
 class Doubts:
@@ -99,7 +122,9 @@ class Doubts:
         self.unproven = Unproven()
         self._known: list[Doubt] = []
         self._absent: dict[tuple, int] = {}
-        self._watched: dict[int, tuple[Watched, Doubt]] = {}
+        self._watched: weakref.WeakValueDictionary[int, Watched] = weakref.WeakValueDictionary()
+        self._last = WATCH
+        self._outlived = Outlived(self.unproven)
 
     def add(self, place, threads, entries, units, lost) -> int:
         """Keep a doubt about what threads read; return its number. Updates by the ``lost`` ones may be overwritten."""
@@ -130,17 +155,16 @@ class Doubts:
 
     def watch(self, watched: Watched, known: dict) -> int:
         """Watch what an atomic read; return the number of the doubt about it. ``known``: its entries so far."""
-        number = min(self._watched, default=WATCH) - 1
-        live = sorted(n for n, (one, doubt) in self._watched.items() if one.open.any() or doubt.entries)
-        floats = [n for n in live if self.is_float(n)]
-        integers = [n for n in live if not self.is_float(n)]
-        self._watched = {n: self._watched[n] for n in (*floats, *integers[: MOST_WATCHED - 1])}
-        self._watched[number] = watched, Doubt(watched.place, known, (watched.threads, watched.units))
-        return number
+        self._last -= 1
+        watched.number, watched.outlived = self._last, self._outlived
+        watched.doubt.entries.update(known)
+        self._watched[self._last] = watched
+        return self._last
 
     def is_float(self, event: int) -> bool:
         """Tell whether a doubt is about a floating-point number."""
-        return event in self._watched and self._watched[event][0].way[2]
+        watched = self._watched.get(event)
+        return watched is not None and watched.way[2]
 
     def same_place(self, event: int, region, threads, units):
         """Tell which threads read the given unit in the atomic that a doubt belongs to."""
@@ -162,30 +186,21 @@ class Doubts:
             Tells which changes are in no order with the watched reads. It takes entries and stamps of both.
         """
         by_unit = np.argsort(units, kind="stable")
-        inner = units[by_unit]
-        for number, (watched, doubt) in self._watched.items():
+        changes = units[by_unit], by_unit, entries, stamps, unordered
+        for watched in list(self._watched.values()):
             if watched.region is not region or watched.wave is not wave:
                 continue
             alike = watched.way == way and not way[2]
             asked = watched.open & watched.reads if alike else watched.open
-            for side, step in (
-                ("left", 0),
-                ("right", -1),
-            ):  # the first thread that changes an element, then the last one
-                lanes = np.flatnonzero(asked)
-                at = np.clip(np.searchsorted(inner, watched.units[lanes], side) + step, 0, len(inner) - 1)
-                same = inner[at] == watched.units[lanes]
-                lanes, mine = lanes[same], by_unit[at[same]]
-                before = watched.threads[lanes] * SITES, watched.stamps[lanes]
-                clash = unordered(*before, entries[mine], stamps[mine])
-                for lane, change in zip(lanes[clash].tolist(), mine[clash].tolist(), strict=True):
-                    watched.open[lane] = False
-                    thread, entry = int(watched.threads[lane]), int(entries[change])
-                    if watched.stored[lane]:
-                        yield watched.place, thread, entry
-                    else:
-                        doubt.entries[thread] = entry
-                        self.unproven.change(number, thread, (watched.place, thread, entry))
+            for lane, change in first_and_last(watched, asked, *changes):
+                watched.open[lane] = False
+                thread, entry = int(watched.threads[lane]), int(entries[change])
+                if watched.stored[lane]:
+                    yield watched.place, thread, entry
+                else:
+                    watched.doubt.entries[thread] = entry
+                    self.unproven.change(watched.number, thread, (watched.place, thread, entry))
+        yield from self._outlived.changed(wave, region, way, *changes)
 
     def dispel(self, event: int, threads) -> None:
         """Forget the doubt of threads that have taken another branch because of the value."""
@@ -205,17 +220,26 @@ class Doubts:
             watched.stored |= np.isin(watched.threads, threads)
         return None
 
+    def of_any(self, event: int):
+        """Do what :meth:`of` does for all threads that read the value: any of them may have handed it on."""
+        watched, _ = self._of(event)
+        return None if watched is None else self.of(event, watched.threads)
+
     def put_off(self, event: int, threads, region, units) -> None:
         """Note that threads store values that may be in doubt: the last of them may still be proved by a swap."""
         watched, doubt = self._of(event)
         if watched is None and not doubt.entries:
             return
-        still = set() if watched is None else set(watched.threads[watched.open].tolist())
+        still = {}
+        if watched is not None:
+            lanes = np.flatnonzero(watched.open)
+            still = dict(zip(watched.threads[lanes].tolist(), lanes.tolist(), strict=True))
         for thread, unit in zip(threads.tolist(), units.tolist(), strict=True):
             if thread in doubt.entries:
                 self.unproven.keep(event, region, unit, thread, (doubt.place, thread, doubt.entries[thread]))
             elif thread in still:
                 self.unproven.keep(event, region, unit, thread, None)
+                watched.put_off[still[thread]] = True
 
     def prove(self, event: int, threads) -> None:
         """End the doubts about threads whose swap has succeeded, and about what they have stored since."""
@@ -225,5 +249,6 @@ class Doubts:
 
     def _of(self, event: int) -> tuple[Watched | None, Doubt]:
         if event < WATCH:
-            return self._watched.get(event, (None, Doubt(None, {})))
+            watched = self._watched.get(event)
+            return watched, Doubt(None, {}) if watched is None else watched.doubt
         return None, self._known[-event - 1]

@@ -62,11 +62,13 @@ class Fences:
         A fence for the device is also a fence for the block.
     met, met_in_warp : ndarray of int64, shape (blocks, threads_per_block)
         The value of ``device.ready`` at the block's last barrier, and at the last barrier of the whole warp.
+    own_in_warp : ndarray of int64, shape (blocks, threads_per_block)
+        The value of ``block.ready`` at the last barrier of the whole warp.
     """
 
     def __init__(self, wave):
         shape = wave.blocks, wave.threads_per_block
-        self.count, self.met, self.met_in_warp = np.zeros((3, *shape), np.int64)
+        self.count, self.met, self.met_in_warp, self.own_in_warp = np.zeros((4, *shape), np.int64)
         self.device, self.block = Level(shape), Level(shape)
 
     def fence(self, lanes, stamps, for_device: bool, seen=None) -> None:
@@ -82,6 +84,7 @@ class Fences:
     def warp_barrier(self, lanes) -> None:
         """Let whole warps pass a barrier; ``lanes`` is an array of bool, shape (blocks, threads_per_block)."""
         self.met_in_warp[lanes] = self.device.ready[lanes]
+        self.own_in_warp[lanes] = self.block.ready[lanes]
 
     def clock(self, thread: int, row: int, lane: int, order: Order) -> dict:
         """Return the clock that an atomic of a thread publishes."""
@@ -96,4 +99,6 @@ class Fences:
         warp = slice(lane // LANES * LANES, (lane // LANES + 1) * LANES)
         if self.met_in_warp[row, warp].any():
             clock["met in warp", order.warp_of(thread)] = self.met_in_warp[row, warp].copy()
+        if self.own_in_warp[row, warp].any():
+            clock[OWN + "met in warp", order.warp_of(thread)] = self.own_in_warp[row, warp].copy()
         return clock

@@ -9,15 +9,22 @@ it learn what one of them knows.
 
 import numpy as np
 
+from course_pkg.simt.memory.bits import BITS, Bits
 from course_pkg.simt.memory.fences import OWN, Fences
 from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, WARP_SHIFT, Order, thread_of
-from course_pkg.simt.memory.publications import Element, Publication, Sight, join, last_of_another
+from course_pkg.simt.memory.publications import (
+    Element,
+    Publication,
+    Sight,
+    join,
+    last_of_another,
+    met_in_warp,
+)
 from course_pkg.simt.memory.warp_order import LANES
 
 # the values that an atomic might have found: four values at earlier times, and three values without one publication
 WORLDS = 7
 LAST = 3  # the number of the world just before the last publication
-BITS = ("or_", "and_", "xor")
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
 
 
@@ -36,6 +43,7 @@ class Handovers:
         self._elements: dict[tuple, Element] = {}
         self._pending: list[dict] = []  # for each atomic statement that ran: what its threads may learn
         self._knowledge: dict[tuple, dict] = {}
+        self._bits = Bits(self._known_to)
 
     def _known_to(self, thread: int) -> list[dict]:
         block, warp = thread // self.order.threads_per_block, self.order.warp_of(thread)
@@ -106,8 +114,7 @@ class Handovers:
             if before[i] != after[i]:
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
-                earlier = after[i] if first[i] else before[i]
-                after_all = element.only_of(thread, known)
+                earlier, after_all = after[i] if first[i] else before[i], element.only_of(thread, known)
                 element.publish(Publication(thread, earlier, flipped, clocks, known, after_all))
                 changing.append(i)
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
@@ -119,6 +126,27 @@ class Handovers:
         worlds[:, alone] = others[:, alone]
         for i, numbers in zip(changing, worlds[:, changing].T.tolist(), strict=True):
             pending[each_thread[i]].otherwise = numbers
+        return len(self._pending) - 1, worlds
+
+    def bits(self, name, region, units, threads, before, after, operands, fences: Fences, rows, lanes):
+        """Note what the same atomics do to single bits, before :meth:`atomics` does.
+
+        Returns
+        -------
+        event : int or None
+            None if no lane's atomic is one of a single bit.
+        worlds : ndarray
+            What each lane would have found with the other value of its bit.
+        """
+
+        def clock_of(at):
+            return fences.clock(int(threads[at]), int(rows[at]), int(lanes[at]), self.order)
+
+        every = region, units, threads, before, after, operands
+        sights, worlds = self._bits.atomics(name, self._elements, *every, clock_of)
+        if not sights:
+            return None, worlds
+        self._pending.append(sights)
         return len(self._pending) - 1, worlds
 
     def learn(self, threads, decided, by, event: int) -> None:
@@ -174,7 +202,7 @@ class Handovers:
         elif worlds[0] and all(
             p.known > known or p.thread == first.thread for p in published[known + 1 : until]
         ):
-            clocks = first.clocks
+            clocks = *first.clocks, {("element", *sight.element.name): known + 1}
         else:
             return
         for clock in clocks:
@@ -237,17 +265,18 @@ class Handovers:
     def _knows(self, thread: int, stamp: int, me: int, clocks: list[dict]) -> bool:
         per_block = self.order.threads_per_block
         block, fences = thread // per_block, stamp & FIELD_OF_ONES
+        lane, warp, here = thread % per_block, self.order.warp_of(thread), block == me // per_block
         for clock in clocks:
             met = clock.get(("met", block))
-            met_in_warp = clock.get(("met in warp", self.order.warp_of(thread)))
-            if (
-                self._in_clock(clock, "", thread, stamp)
-                or clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT
-                or (met is not None and met[thread % per_block] > fences)
-                or (met_in_warp is not None and met_in_warp[thread % per_block % LANES] > fences)
-                or (block == me // per_block and self._in_clock(clock, OWN, thread, stamp))
-            ):
+            if clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT:
                 return True
+            if met is not None and met[lane] > fences:
+                return True
+            for whom in ("", OWN) if here else ("",):
+                if met_in_warp(clock, whom, warp, lane % LANES, fences):
+                    return True
+                if self._in_clock(clock, whom, thread, stamp):
+                    return True
         return False
 
     def _in_clock(self, clock: dict, whom: str, thread: int, stamp: int) -> bool:

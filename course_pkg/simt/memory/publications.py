@@ -162,3 +162,9 @@ def join(clock: dict, other: dict) -> None:
         elif mine is not None and mine > value:
             value = mine
         clock[key] = value
+
+
+def met_in_warp(clock: dict, whom: str, warp: int, lane: int, fences: int) -> bool:
+    """Tell whether a lane had fenced an access before a barrier of its warp that a clock contains."""
+    met = clock.get((f"{whom}met in warp", warp))
+    return met is not None and met[lane] > fences

@@ -34,6 +34,15 @@ class Unproven:
         for unit, thread in zip(units.tolist(), threads.tolist(), strict=True) if self._stores else ():
             self._stores.pop((region, unit, thread), None)
 
+    def waits(self, event: int, thread: int) -> bool:
+        """Tell whether the kernel still holds a store of what a thread found."""
+        stores = {
+            where for where in self._of.get((event, thread), ()) if event in self._stores.get(where, ())
+        }
+        if not stores:
+            self._of.pop((event, thread), None)
+        return bool(stores)
+
     def change(self, event: int, thread: int, race: tuple) -> None:
         """Note that the element in which a thread found a value was changed, in no order with the thread."""
         for where in self._of.get((event, thread), ()):

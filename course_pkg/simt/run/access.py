@@ -12,10 +12,10 @@ from course_pkg.simt.run.doubtful import in_doubt_like, put_off_doubts
 from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast, evaluate, handles
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
-from course_pkg.simt.run.hindsight import recall, remember
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.needed import no_elements, no_number
+from course_pkg.simt.run.remembered import recall, remember
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.tuples import part_of_tuple

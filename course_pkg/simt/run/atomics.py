@@ -1,5 +1,7 @@
 """Atomic operations: threads that update the same element do so one after another, in the order of their numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 from numba.core import types
 
@@ -16,15 +18,16 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
 from course_pkg.simt.run.elements import note_change
 from course_pkg.simt.run.expressions import cast
-from course_pkg.simt.run.hindsight import Strand, memory_name
+from course_pkg.simt.run.hindsight import Strand
 from course_pkg.simt.run.locating import locate
+from course_pkg.simt.run.remembered import memory_name
 from course_pkg.simt.run.sketch import note_store
 from course_pkg.simt.run.sway import swayed
+from course_pkg.simt.run.updating import UFUNCS, apply, in_one_go
 from course_pkg.simt.run.values import Value, undefined
 
 COMMUTING = {"sub": "add"}
 ARGUMENTS = {"cas": 4, "compare_and_swap": 3}
-AT_ONCE = 1024  # number of compare-and-swaps of one element that are processed at once
 NEUTRAL = {"add": 0, "sub": 0, "or_": 0, "xor": 0, "and_": -1}  # operands that change nothing
 UNSIGNED = ("uint32", "uint64")
 INTEGERS = ("int32", "int64", *UNSIGNED)
@@ -80,7 +83,9 @@ def atomic(run, frame, node, name, arguments, mask):
         note_store(run, array)
         return run.blank(array.type)
     run.ledger.flush()
-    operation = "load" if _only_loads(name, values) else COMMUTING.get(name, name)
+    if looks or name in SWAPS:
+        run.clock.fetched(place.inside)
+    operation = "load" if _only_loads(name, values) else _commutes_with(name, array.dtype)
     if place.inside:
         run.ledger.atomic(place, name)
         if run.races is not None:
@@ -98,6 +103,12 @@ def atomic(run, frame, node, name, arguments, mask):
         value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating), operands[0])
         in_doubt_like(run, value, place.doubtful)
     return value
+
+
+def _commutes_with(name, dtype) -> str:
+    """Return one name for all operations that commute; extremes of signed and of unsigned numbers do not."""
+    unsigned = dtype.kind == "u" and name in ("max", "min")
+    return f"unsigned {name}" if unsigned else COMMUTING.get(name, name)
 
 
 def _only_loads(name, values) -> bool:
@@ -122,15 +133,21 @@ def _otherwise(run, place, old, way, operand):
     by, there = wave.thread_numbers.reshape(wave.shape), tuple(one[order] for one in np.nonzero(lanes))
     changed = found != left
 
-    def strand(values):
+    def strand(values, source=None):
         data = np.repeat(old[None], WORLDS, axis=0)
         data[:, *there] = values
-        return Strand(data, by, looks=not changed.any())
+        return Strand(data, by, not changed.any(), source)
 
     first = changed & (found == undefined(array.dtype))  # the first value written to an element is not a flag
     held[at[changed]] = np.where(first, left, found)[changed]
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)
+        mine = np.broadcast_to(operand, wave.shape)[lanes][order]
+        event, other = run.races.handovers.bits(
+            way[0], array.region, units, threads, found, left, mine, fences, row, lane
+        )
+        if event is not None:
+            strands[event] = strand(np.repeat(other[None], WORLDS, axis=0))
         others = np.repeat(left[None], WORLDS, axis=0) if way[0] in BITS else _others(found)
         every = units, threads, found, left, first, might, others, fences, row, lane
         event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
@@ -151,11 +168,16 @@ def _otherwise(run, place, old, way, operand):
             )
     if watched:
         unused = changed & (way[0] != "exch") | doubt
-        stored = np.zeros(len(units), bool)
-        seen = Watched(place, wave, array.region, units, threads, stamps, way, reads, ~unused, stored)
+        seen = Watched(_bare(place), wave, array.region, units, threads, stamps, way, reads, ~unused)
         known = zip(threads[doubt].tolist(), whom[doubt].tolist(), strict=True) if array.floating else ()
-        strands[run.races.doubts.watch(seen, dict(known))] = strand(_others(found))
+        strands[run.races.doubts.watch(seen, dict(known))] = strand(_others(found), seen)
     return strands or None
+
+
+def _bare(place):
+    """Return a place without what its indices depend on: what is kept of a read keeps nothing older."""
+    indices = tuple(replace(one, otherwise=None, origin=None) for one in place.indices)
+    return replace(place, indices=indices, doubtful=())
 
 
 def _only_reads(operation, operand, changed):
@@ -170,7 +192,7 @@ def _only_reads(operation, operand, changed):
     """
     if changed.any():
         return np.zeros(len(changed), bool)
-    if operation in ("max", "min", "nanmax", "nanmin"):
+    if operation.endswith(("max", "min")):
         return ~changed
     if operation not in NEUTRAL:
         return np.zeros(len(changed), bool)
@@ -213,11 +235,11 @@ def _update(run, name, place, values, mask):
     sorted_at = at[order]
     starts = np.flatnonzero(np.r_[True, sorted_at[1:] != sorted_at[:-1]])
     sizes = np.diff(np.r_[starts, at.size])
-    if len(starts) <= sizes.max() and name in (*_UFUNCS, *SWAPS):
+    if len(starts) <= sizes.max() and name in (*UFUNCS, *SWAPS):
         for start, size in zip(starts, sizes, strict=True):  # few elements, many updates of each
             group = order[start : start + size]
             place_number = sorted_at[start]
-            steps = _in_one_go(name, flat[place_number : place_number + 1], [v[group] for v in operands])
+            steps = in_one_go(name, flat[place_number : place_number + 1], [v[group] for v in operands])
             found[group], flat[place_number] = steps[:-1], steps[-1]
     else:
         for turn in range(
@@ -226,58 +248,8 @@ def _update(run, name, place, values, mask):
             lanes = order[starts[sizes > turn] + turn]
             now = flat[at[lanes]]
             found[lanes] = now
-            flat[at[lanes]] = _apply(name, now, [v[lanes] for v in operands])
+            flat[at[lanes]] = apply(name, now, [v[lanes] for v in operands])
     old[chosen] = found
     if before is not None:
         note_change(run, place.array, (before != flat[at]).any())
     return old
-
-
-def _in_one_go(name, now, operands):
-    """Return an element's value before each of many updates, followed by its value after the last update."""
-    if name == "exch":
-        return np.concatenate([now, operands[0]])
-    if name in SWAPS:
-        return _swaps(now, *operands)
-    return _UFUNCS[name].accumulate(np.concatenate([now, operands[0]]))
-
-
-def _swaps(now, wanted, new):
-    """Return an element's value before each of many compare-and-swaps, followed by its value after the last one."""
-    steps, at = np.empty(len(wanted) + 1, now.dtype), 0
-    while at < len(wanted):
-        equal = wanted[at : at + AT_ONCE] == now
-        swap = int(equal.argmax())
-        passed = swap + 1 if equal[swap] else len(equal)
-        steps[at : at + passed] = now
-        at += passed
-        now = new[at - 1] if equal[swap] else now
-    steps[at] = now[0] if np.ndim(now) else now
-    return steps
-
-
-def _apply(name, now, operands):
-    if name in _UFUNCS:
-        return _UFUNCS[name](now, operands[0])
-    if name == "inc":
-        return np.where(now >= operands[0], 0, now + 1)
-    if name == "dec":
-        return np.where((now == 0) | (now > operands[0]), operands[0], now - 1)
-    if name == "exch":
-        return operands[0]
-    if name in ("cas", "compare_and_swap"):
-        return np.where(now == operands[0], operands[1], now)
-    raise ValueError(name)
-
-
-_UFUNCS = {
-    "add": np.add,
-    "sub": np.subtract,
-    "and_": np.bitwise_and,
-    "or_": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "max": np.maximum,
-    "min": np.minimum,
-    "nanmax": np.fmax,
-    "nanmin": np.fmin,
-}

@@ -24,6 +24,9 @@ class Clock:
         fence.
     passed : list
         For each barrier of blocks, or of the grid, an array of the blocks that have passed it; True if all have.
+    informed : list
+        For each of these barriers, an array of the blocks whose threads have used what an atomic found since the
+        barrier before; False if no block's have.
     """
 
     def __init__(self, wave, races):
@@ -35,6 +38,8 @@ class Clock:
         self.fences: Fences | None = None
         self.alike = True
         self.passed: list = []
+        self.informed: list = []
+        self._fetched = np.zeros(wave.blocks, bool)
         if races is not None:
             races.order.of_lanes = None
 
@@ -60,11 +65,19 @@ class Clock:
                 self._stamps = self._stamps | self.fences.count
         return self._stamps
 
+    def fetched(self, lanes) -> None:
+        """Note that lanes of a :class:`~.lanes.Mask` use what an atomic finds, or exchange numbers."""
+        if not self._fetched.all():
+            self._fetched |= self._wave.spread(lanes.full).any(axis=1)
+
     def pass_barrier(self, blocks: np.ndarray) -> None:
         """Note that blocks have passed a barrier; ``blocks`` holds one bool per block."""
         self._blocks[blocks] += 1
         every = bool(blocks.all())
         self.passed.append(True if every else blocks)
+        some = self._fetched & blocks
+        self.informed.append(some if some.any() else False)
+        self._fetched = self._fetched & ~blocks
         self.alike &= every
         self._stamps = None
         if self.fences is not None:

@@ -1,8 +1,10 @@
 """Uses of values in doubt: which of them are races, and what ends a doubt (:mod:`course_pkg.simt.memory.doubts`)."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from course_pkg.simt.memory.doubts import WATCH
+from course_pkg.simt.memory.doubts import MANY, WATCH
 from course_pkg.simt.memory.handover import ANYBODY, WORLDS
 from course_pkg.simt.run.hindsight import Strand
 from course_pkg.simt.run.values import Value
@@ -11,7 +13,7 @@ from course_pkg.simt.run.values import Value
 def integers_in_doubt(run, value: Value) -> list:
     """Return the doubts about integers that a value depends on."""
     doubts = run.races.doubts if run.races is not None else None
-    some = (e for e in value.otherwise or () if e < 0) if doubts is not None else ()
+    some = (e for e in value.otherwise or () if MANY < e < 0) if doubts is not None else ()
     return [e for e in some if doubts.hazard_of(e) is None and not doubts.is_float(e)]
 
 
@@ -32,6 +34,10 @@ def require_no_doubt(run, value: Value, lanes, place=None, *, later=(), allowed=
                 _report_if_used(run, value, event, chosen, hazard)
             continue
         threads = _whose(run, value.otherwise[event], chosen)
+        if event == MANY:
+            if place is None or place.array.space != "local":
+                _require_none_of_many(run, value.otherwise[event].source, threads)
+            continue
         if event in later:
             if place.array.space != "local":
                 units = place.array.units(run.wave.spread(place.at)[chosen])
@@ -44,6 +50,15 @@ def require_no_doubt(run, value: Value, lanes, place=None, *, later=(), allowed=
             other = ~run.races.doubts.same_place(event, place.array.region, threads, units)
             threads = threads[other]
         found = run.races.doubts.of(event, threads)
+        if found is not None:
+            run.log.fetched(run, *found)
+
+
+def _require_none_of_many(run, reads, threads) -> None:
+    """Do what :func:`require_no_doubt` does for the watched reads that one strand names."""
+    doubts = run.races.doubts
+    for read, anyone in sorted(reads, key=lambda pair: pair[0].number):
+        found = doubts.of_any(read.number) if anyone else doubts.of(read.number, threads)
         if found is not None:
             run.log.fetched(run, *found)
 
@@ -86,7 +101,7 @@ def in_doubt_like(run, value: Value, indices) -> None:
             other = ~value.data if value.data.dtype.kind == "b" else value.data + one
             worlds = np.stack([other, value.data - one, *[other + n * one for n in range(1, WORLDS - 1)]])
             known = value.otherwise or {}
-            value.otherwise = {**known, event: Strand(worlds, index.otherwise[event].by)}
+            value.otherwise = {**known, event: replace(index.otherwise[event], data=worlds, looks=False)}
 
 
 def _report_if_used(run, value: Value, event: int, chosen, hazard) -> None:

@@ -10,20 +10,20 @@ Doubts are followed in the same way (:mod:`course_pkg.simt.memory.doubts`). Thei
 atomic might have found, or numbers in place of a value that a shuffle takes from a lane that does not take part.
 """
 
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
 from course_pkg.simt.front.typing import BOOL
-from course_pkg.simt.memory.doubts import MOST_WATCHED, WATCH
+from course_pkg.simt.memory.doubts import MANY, MOST_WATCHED, WATCH
 from course_pkg.simt.memory.handover import ANYBODY, WORLDS
 from course_pkg.simt.run.values import Value
 
-FOLLOWED = ("global", "shared", "local")
 TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing were done earlier
-_NO_THREAD = np.full((1,) * 6, -2)  # marks that no thread is involved; differs from ANYBODY
+ANY_THREAD = np.full((1,) * 6, ANYBODY)
+NO_THREAD = np.full((1,) * 6, -2)  # marks that no thread is involved; differs from ANYBODY
 MOST = 16  # maximum number of hand-overs that are followed for one value: the newest
 
 
@@ -31,7 +31,8 @@ MOST = 16  # maximum number of hand-overs that are followed for one value: the n
 class Strand:
     """What a value would be if one atomic had found another value, and all other atomics had found what they did find.
 
-    The strand with the key ``TOGETHER`` is the exception: it changes what several atomics have found.
+    There are two exceptions. The strand with the key ``TOGETHER`` changes what several atomics have found. The strand
+    with the key ``MANY`` only names many watched reads, the oldest ones: no branch on the value ends their doubts.
 
     Attributes
     ----------
@@ -43,11 +44,15 @@ class Strand:
         Whether the atomic changed nothing, in any lane of its statement. Only such an atomic could have been executed
         earlier without other effects. For example, an atomic that takes a ticket would have taken another thread's
         ticket.
+    source : Watched or frozenset or None
+        What a watched read has read; it is kept as long as a value depends on it. For ``MANY``, pairs of it and
+        whether other threads than the lane's own may have read it.
     """
 
     data: np.ndarray
     by: np.ndarray
     looks: bool = False
+    source: Any = None
 
 
 def follow(value: Value, compute, *operands: Value) -> Value:
@@ -59,16 +64,52 @@ def follow(value: Value, compute, *operands: Value) -> Value:
         return value
     strands = [o.otherwise or {} for o in operands]
     value.otherwise = {}
-    for event in _newest({event for of_one in strands for event in of_one} - {TOGETHER}):
+    events = {event for of_one in strands for event in of_one} - {TOGETHER}
+    followed = newest(events)
+    if len(followed) < len(events):
+        _namenamed_many(value, strands, events.difference(followed))
+    for event in followed:
         data = (of_one.get(event, o) for of_one, o in zip(strands, operands, strict=True))
         same = [of_one[event] for of_one in strands if event in of_one]
         by = reduce(_common, (strand.by for strand in same))
-        value.otherwise[event] = Strand(compute(*(one.data for one in data)), by, same[0].looks)
+        data = compute(*(one.data for one in data))
+        value.otherwise[event] = Strand(data, by, same[0].looks, same[0].source)
     if len(looks_of(value)) > 1:
         value.otherwise[TOGETHER] = Strand(
             compute(*map(_together, operands)), np.array(ANYBODY).reshape((1,) * 6)
         )
     return value
+
+
+def _namenamed_many(value: Value, strands: list, dropped) -> None:
+    """Name the watched reads that are followed no further among those that the value depends on."""
+    reads: set = set()
+    for event in dropped:
+        if event < WATCH:
+            for of_one in strands:
+                if event in of_one:
+                    reads |= reads_of(event, of_one[event])
+    if reads:
+        value.otherwise[MANY] = named_many(value.data, frozenset(reads))
+
+
+def reads_of(event: int, strand: Strand, anyone=False) -> frozenset:
+    """Return pairs of the watched reads of a strand, and whether any thread may have read it."""
+    if event == MANY:
+        return frozenset((read, True) for read, _ in strand.source) if anyone else strand.source
+    return frozenset([(strand.source, anyone)])
+
+
+def named_many(data, reads: frozenset) -> Strand:
+    return Strand(np.broadcast_to(data, (WORLDS, *data.shape)), ANY_THREAD, source=reads)
+
+
+def with_many(strands: dict, others: dict) -> dict:
+    """Return strands, with the many reads that others name."""
+    if MANY in strands and MANY in others:
+        reads = strands[MANY].source | others[MANY].source
+        return {**strands, MANY: replace(strands[MANY], source=reads)}
+    return strands
 
 
 def follow_either(value: Value, choose, pick, new: Value, old: Value) -> Value:
@@ -77,9 +118,9 @@ def follow_either(value: Value, choose, pick, new: Value, old: Value) -> Value:
     ``choose`` makes the value's data from the data of the two. ``pick`` does the same without converting types.
     """
     follow(value, choose, new, old)
-    for event in [e for e in value.otherwise or () if e < 0]:
+    for event in [e for e in value.otherwise or () if MANY < e < 0]:
         ways = ((o.otherwise or {}).get(event) for o in (new, old))
-        by = pick(*(_NO_THREAD if strand is None else strand.by for strand in ways))
+        by = pick(*(NO_THREAD if strand is None else strand.by for strand in ways))
         value.otherwise[event] = replace(value.otherwise[event], by=by)
     return value
 
@@ -107,28 +148,39 @@ def follow_moved(value: Value, compute, operand: Value) -> Value:
     """Follow a value that lanes exchange; ``compute`` moves data between lanes."""
     if operand.otherwise:
         value.otherwise = {
-            event: replace(
-                strand, data=np.stack([compute(one) for one in strand.data]), by=compute(strand.by)
-            )
+            event: replace(strand, data=_each(compute, strand.data), by=compute(strand.by))
             for event, strand in operand.otherwise.items()
+            if event != MANY
         }
+        _movenamed_many(value, operand)
     return value
 
 
 def follow_vote(value: Value, compute, operand: Value) -> Value:
     """Follow the result of a vote, which many lanes decide together."""
     if operand.otherwise:
-        anybody = np.array(ANYBODY).reshape((1,) * 6)
         value.otherwise = {
-            event: replace(strand, data=np.stack([compute(one) for one in strand.data]), by=anybody)
+            event: replace(strand, data=_each(compute, strand.data), by=ANY_THREAD)
             for event, strand in operand.otherwise.items()
+            if event != MANY
         }
+        _movenamed_many(value, operand)
     return value
 
 
-def _newest(events) -> list:
+def _each(compute, worlds):
+    return np.stack([compute(one) for one in worlds])
+
+
+def _movenamed_many(value: Value, operand: Value) -> None:
+    """Name the many reads that an operand depends on: other lanes' reads count, too."""
+    if MANY in operand.otherwise:
+        value.otherwise[MANY] = named_many(value.data, reads_of(MANY, operand.otherwise[MANY], anyone=True))
+
+
+def newest(events) -> list:
     """Return the events to follow further: the newest hand-overs, the newest watched reads, and all doubts."""
-    events = sorted(events)
+    events = sorted(e for e in events if e > MANY)
     watched = [e for e in events if e < WATCH]
     doubts = [e for e in events if WATCH <= e < 0]
     return watched[:MOST_WATCHED] + doubts + events[len(watched) + len(doubts) :][-MOST:]
@@ -138,7 +190,7 @@ def _common(by, other):
     if by is other:
         return by
     both = np.where(by == other, by, ANYBODY)
-    return np.where(by == _NO_THREAD, other, np.where(other == _NO_THREAD, by, both))
+    return np.where(by == NO_THREAD, other, np.where(other == NO_THREAD, by, both))
 
 
 def decide(run, test: Value, mask) -> None:
@@ -166,8 +218,13 @@ def decide(run, test: Value, mask) -> None:
                 # either of two atomics alone may change `a ^ b`, although both together do not
                 decided &= np.stack([run.wave.spread(one)[lanes] for one in all_of_them.data]) != way
             run.races.handovers.learn(threads, decided, by, event)
+        elif event == MANY:
+            floats = frozenset(pair for pair in strand.source if pair[0].way[2])
+            if floats:
+                reads = {MANY: replace(strand, source=floats)}
+                run.scopes[-1].update(with_many(reads, run.scopes[-1]))
         elif run.races.doubts.is_float(event):
-            run.scopes[-1][event] = strand.by
+            run.scopes[-1][event] = strand
         else:
             # the values that an atomic might find later are unknown, so a test counts only if it rejects all others
             certain = decided.all(axis=0) if event < WATCH else decided.any(axis=0)
@@ -199,57 +256,3 @@ def from_nobody(value: Value, moved, event: int, lanes) -> None:
         [np.where(lanes, moved.dtype.type(one), w) for one, w in zip(some, before, strict=True)]
     )
     value.otherwise = {**known, event: Strand(worlds, np.array(ANYBODY).reshape((1,) * 6))}
-
-
-def remember(run, place, value: Value) -> None:
-    """Store the worlds of a value when the value is stored in memory."""
-    array, region = place.array, place.array.region
-    if value.otherwise and run.races is not None:  # values from no lane are reported when stored
-        left = {e: s for e, s in value.otherwise.items() if run.races.doubts.hazard_of(e) is None}
-        if len(left) < len(value.otherwise):
-            value = copy(value)
-            value.otherwise = left
-    if array.space not in FOLLOWED or not (value.otherwise or region.otherwise):
-        return
-    kept = region.otherwise.setdefault(_whatever_type(array), {})
-    for event in value.otherwise or ():
-        if event not in kept:
-            worlds = np.repeat(array.flat[None], WORLDS, axis=0)
-            looks = value.otherwise[event].looks
-            kept[event] = Strand(worlds, np.full(array.flat.shape, ANYBODY), looks)
-    for event in set(kept) - set(_newest(kept)):
-        del kept[event]
-    shape, lanes = run.wave.shape, place.inside.full
-    at = np.broadcast_to(place.at, shape)[lanes]
-    plain = Strand(value.data[None].repeat(WORLDS, axis=0), np.array(ANYBODY))
-    for event, strand in kept.items():
-        new = (value.otherwise or {}).get(event, plain)
-        for world, one in zip(strand.data.view(array.dtype), new.data, strict=True):
-            world[at] = np.broadcast_to(one, shape)[lanes]
-        strand.by[at] = np.broadcast_to(new.by, shape)[lanes]
-
-
-def recall(place, value: Value) -> None:
-    """Load the worlds of a value when the value is loaded from memory."""
-    kept = place.array.region.otherwise
-    kept = kept.get(_whatever_type(place.array)) if kept else None
-    if kept:
-        value.otherwise = {
-            event: replace(
-                strand,
-                data=strand.data.view(place.array.dtype).take(place.at, axis=1, mode="clip"),
-                by=strand.by.take(place.at, mode="clip"),
-            )
-            for event, strand in kept.items()
-        }
-
-
-def memory_name(array) -> tuple:
-    """Return a name for an array's memory: its address and the type of its elements."""
-    return array.flat.__array_interface__["data"][0], str(array.dtype)
-
-
-def _whatever_type(array) -> tuple:
-    """Return a name for an array's memory that is the same for floats and for the integers that are their bits."""
-    address, _ = memory_name(array)
-    return address, array.dtype.itemsize

@@ -12,6 +12,9 @@ class Meetings:
     If some blocks pass a barrier that others leave out, only those that pass it are put in order there. So blocks that
     did not pass the same barriers form groups, and each group runs by itself when the warps run in another order.
 
+    A barrier is *informed* if the threads of a block have used what an atomic found since the barrier before. Only
+    there can they have learnt something new about the order in which they run.
+
     Attributes
     ----------
     fetches : bool
@@ -24,31 +27,48 @@ class Meetings:
     by_data: bool = False
     _waves: list = field(default_factory=list)
     _of_block: dict = field(default_factory=dict)
+    _groups: dict = field(default_factory=dict)  # {group: its informed barriers, counted from 1}
+    _most: int = 0
 
-    def end_of_wave(self, wave, passed: list) -> None:
-        """Keep which blocks of a wave have passed each barrier (``Clock.passed``)."""
-        self._waves.append((wave.block_numbers, passed))
+    def end_of_wave(self, wave, clock) -> None:
+        """Keep which blocks of a wave have passed each barrier, and which were informed (``Clock``)."""
+        self._waves.append((wave.block_numbers, clock.passed, clock.informed))
 
     def _divide(self) -> None:
         """Note for each block which barriers it has passed, and of which wave they are."""
         while self._waves:
-            numbers, passed = self._waves.pop()
-            some = [one for one in passed if one is not True]
-            table = np.array(some, bool).reshape(len(some), len(numbers)).T
-            of_all, wave = len(passed) - len(some), int(numbers[0])
-            each = ((wave, row.tobytes(), of_all + int(row.sum())) for row in table)
-            self._of_block.update(zip(numbers.tolist(), each, strict=True))
+            numbers, *tables = self._waves.pop()
+            passed, informed = (_per_block(one, len(numbers)) for one in tables)
+            names = [(int(numbers[0]), row.tobytes()) for row in passed]
+            self._of_block.update(zip(numbers.tolist(), names, strict=True))
+            for name in dict.fromkeys(names):
+                blocks = np.array([other == name for other in names])
+                count = passed[names.index(name)].cumsum()
+                self._groups[name] = np.unique(count[informed[blocks].any(axis=0)]).tolist()
+                self._most = max(self._most, *count[-1:].tolist(), 0)
 
     def most_groups(self) -> int:
         """Return the number of groups, in all waves."""
         self._divide()
-        return max(1, len(set(self._of_block.values())))
+        return max(1, len(self._groups))
 
     @property
     def barriers(self) -> int:
         """The largest number of barriers that a block has passed."""
         self._divide()
-        return max((number for _, _, number in self._of_block.values()), default=0)
+        return self._most
+
+    @property
+    def informed(self) -> int:
+        """The largest number of informed barriers that a group has passed."""
+        self._divide()
+        return max(map(len, self._groups.values()), default=0)
+
+    @property
+    def pattern(self) -> tuple:
+        """Which barriers each group has passed: equal if the blocks met at the same ones."""
+        self._divide()
+        return tuple(sorted(self._groups))
 
     def groups(self, wave) -> list:
         """Return the groups of a wave's blocks, in the order of their first blocks.
@@ -56,8 +76,15 @@ class Meetings:
         Returns
         -------
         list of tuple
-            ``(barriers, blocks)``: how many barriers the group has passed, and an array with one bool per block.
+            ``(informed, blocks)``: the group's informed barriers, counted from 1, and an array with one bool per block.
         """
         self._divide()
         each = [self._of_block[number] for number in wave.block_numbers.tolist()]
-        return [(one[-1], np.array([other == one for other in each])) for one in dict.fromkeys(each)]
+        return [
+            (self._groups[one], np.array([other == one for other in each])) for one in dict.fromkeys(each)
+        ]
+
+
+def _per_block(barriers: list, blocks: int):
+    """Return one row per block and one column per barrier; an entry of a list is one bool for all blocks or each."""
+    return np.array([np.broadcast_to(one, blocks) for one in barriers], bool).reshape(-1, blocks).T

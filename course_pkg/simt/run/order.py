@@ -44,8 +44,8 @@ class Order:
     by_block : bool
         Whether the blocks run one after another.
     behind : float or None
-        From 0 to less than 1: which of a group's barriers comes before this. Up to that barrier, all warps run in lock
-        step. None if nothing does.
+        From 0 to less than 1: which of a group's informed barriers comes before this (:class:`.Meetings`). Up to that
+        barrier, all warps run in lock step. None if nothing does.
     arrays : list of ndarray
         All arrays that the launch may write.
     """
@@ -66,10 +66,10 @@ class Order:
             Runs the kernel for a half of the warps (or None) and its lanes; it returns the :class:`Run`.
         """
         if self.parity is None:
-            self.meetings.end_of_wave(wave, start(None, wave.everyone).clock.passed)
+            self.meetings.end_of_wave(wave, start(None, wave.everyone).clock)
             return
-        for barriers, blocks in self.meetings.groups(wave):
-            in_step = 0 if self.behind is None or not barriers else 1 + int(self.behind * barriers)
+        for informed, blocks in self.meetings.groups(wave):
+            in_step = 0 if self.behind is None or not informed else informed[int(self.behind * len(informed))]
             lanes = wave.everyone.narrow(blocks.reshape(*wave.count, 1, 1, 1))
             in_halves(lanes, self.parity, in_step, self.arrays, start)
 
@@ -92,9 +92,10 @@ def warps_first(parity: int, behind: float | None = None) -> Iterator[None]:
     parity : int
         0 if the warps with even numbers are first in each block, 1 if those with odd numbers are.
     behind : float, optional
-        From 0 to less than 1: which of the launch's barriers, from the first to the last, comes before this. All warps
-        run in lock step up to that barrier. The same launch must have run in lock step before, and told how many
-        barriers it has. By default, nothing runs in lock step.
+        From 0 to less than 1: which of the launch's informed barriers, from the first to the last, comes before this.
+        All warps run in lock step up to that barrier. The same launch must have run in lock step before, and told which
+        barriers these are: those with an atomic before them whose result is used. By default, nothing runs in lock
+        step.
 
     Examples
     --------
@@ -125,8 +126,8 @@ def observed() -> Iterator[list[Meetings]]:
     >>> from course_pkg.vector.gpu_numba import sum_kernel
     >>> with simt.observed() as launches:
     ...     sum_kernel[1, 256](np.ones(256), np.empty(1))
-    >>> launches[0].barriers, launches[0].by_data
-    (9, False)
+    >>> launches[0].barriers, launches[0].informed, launches[0].by_data
+    (9, 0, False)
     """
     before = _SEEN.set([])
     try:

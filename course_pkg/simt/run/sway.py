@@ -13,11 +13,12 @@ until the end of the loop or the function.
 
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
 from course_pkg.simt.memory.handover import WORLDS
-from course_pkg.simt.run.hindsight import Strand
+from course_pkg.simt.run.hindsight import with_many
 from course_pkg.simt.run.values import Value
 
 
@@ -49,8 +50,9 @@ def swayed(run, value):
         return tuple(swayed(run, part) for part in value)
     if not isinstance(value, Value):
         return value
-    events = {event: by for one in run.scopes for event, by in one.items()}
+    strands = {event: strand for one in run.scopes for event, strand in one.items()}
     value = copy(value)
     worlds = np.repeat(value.data[None], WORLDS, axis=0)
-    value.otherwise = {event: Strand(worlds, by) for event, by in events.items()} | (value.otherwise or {})
+    new = {event: replace(strand, data=worlds, looks=False) for event, strand in strands.items()}
+    value.otherwise = new | with_many(value.otherwise or {}, new)
     return value

@@ -11,18 +11,16 @@ forever.
 
 import ast
 from dataclasses import dataclass
-from functools import cache
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.lanes import Mask
+from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, spins_on
 
-QUIET = (ast.Pass, ast.Continue, ast.Break)
 MOST_WAITED = (
     1 << 17
 )  # waiting threads, summed over all turns: 512 threads that take one lock, or five seconds
-SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
 
 @dataclass(frozen=True)
@@ -78,14 +76,14 @@ def _taken(run, frame, body: list, at: int) -> Turn | None:
         if (again is not None and again.names & names) or (comes and behind is not None):
             break
         met |= comes
-        if _gives_back(body[number], names):
+        if gives_back(body[number], names):
             behind, meets = number + 1, met
     return None if behind is None else Turn(spin.loop, behind, meets)
 
 
 def over(run, node: ast.While, trips: int) -> bool:
     """Return whether threads wait for their next turn after this many trips of a loop: each has then tried once."""
-    return node in run.turns and trips == (1 if _atomics(node.test) else 2)
+    return node in run.turns and trips == (1 if atomics(node.test) else 2)
 
 
 def waits_for_the_others(run, frame, node: ast.If) -> bool:
@@ -93,7 +91,7 @@ def waits_for_the_others(run, frame, node: ast.If) -> bool:
     if node.test not in run.spins:
         names = _spun(run, frame, node.body) if node.orelse else frozenset()
         lets = names and not names & _spun(run, frame, node.orelse)
-        run.spins[node.test] = bool(lets) and any(_gives_back(one, names) for one in node.orelse)
+        run.spins[node.test] = bool(lets) and any(gives_back(one, names) for one in node.orelse)
     return run.spins[node.test]
 
 
@@ -184,12 +182,12 @@ def _spinning(run, frame, node) -> Spin | None:
     The statement is such a loop itself, or an ``if`` or a call of a device function that begins with such a loop.
     """
     if isinstance(node, ast.While):
-        names = _spins_on(node)
+        names = spins_on(node)
         return Spin(node, names) if names else None
     if isinstance(node, ast.If):
-        first, *rest = node.body
+        first, *rest = node.body[prepares(node.body) :]
         found = None if node.orelse else _spinning(run, frame, first)
-        return found if found and not any(_gives_back(one, found.names) for one in rest) else None
+        return found if found and not any(gives_back(one, found.names) for one in rest) else None
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args:
         return _in_function(run, frame, node.value)
     return None
@@ -200,10 +198,10 @@ def _in_function(run, frame, call: ast.Call) -> Spin | None:
     if call not in run.spins:
         run.spins[call] = None
         program = _program(run, frame, call)
-        first = next((one for one in program.tree.body if not _is_text(one)), None) if program else None
+        first = next((one for one in program.tree.body if not is_text(one)), None) if program else None
         found = _spinning(run, frame, first) if isinstance(first, (ast.While, ast.If)) else None
         if found is not None:
-            given = dict(zip(program.parameters, map(_base, call.args), strict=False))
+            given = dict(zip(program.parameters, map(base, call.args), strict=False))
             names = frozenset(given[name] for name in found.names if given.get(name))
             run.spins[call] = Spin(found.loop, names) if names else None
     return run.spins[call]
@@ -237,54 +235,3 @@ def _meets(run, frame, node) -> bool:
         return True
     programs = [_program(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
     return any(program is not None and "sync" in ast.unparse(program.tree) for program in programs)
-
-
-def _is_text(node) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _base(node) -> str:
-    """Return the name of the array that an expression for an element or a part belongs to."""
-    while isinstance(node, (ast.Subscript, ast.Attribute)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _atomics(node) -> frozenset:
-    """Return the names of the arrays that atomics in a piece of source access."""
-    calls = (part for part in ast.walk(node) if isinstance(part, ast.Call) and part.args)
-    return frozenset(_base(c.args[0]) for c in calls if "atomic" in ast.unparse(c.func)) - {""}
-
-
-@cache
-def _spins_on(node: ast.While) -> frozenset:
-    """Return the names of the arrays whose atomics a loop waits for; an empty set if the loop does anything else."""
-    return frozenset() if node.orelse or not all(map(_only_waits, node.body)) else _atomics(node)
-
-
-def _only_waits(node) -> bool:
-    """Return whether a statement stores only by atomics, and otherwise only assigns variables."""
-    if isinstance(node, (ast.If, ast.While)):
-        return all(map(_only_waits, (*node.body, *node.orelse)))
-    if isinstance(node, (ast.Assign, ast.AugAssign)):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return all(isinstance(one, ast.Name) for one in targets) and _calls_only(node, ("atomic",))
-    return isinstance(node, QUIET) or _is_text(node) or _calls_only(node, ("atomic", *SLEEPS))
-
-
-def _calls_only(node, names: tuple) -> bool:
-    """Return whether a statement calls only these functions or members of these modules."""
-    known = isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign))
-    calls = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
-    return known and all(set(names) & set(ast.unparse(function).split(".")) for function in calls)
-
-
-@cache
-def _gives_back(node, names: frozenset) -> bool:
-    """Return whether a statement stores to one of these arrays, or passes one to a function such as an atomic."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call) and any(_base(one) in names for one in part.args):
-            return True
-        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) and _base(part) in names:
-            return True
-    return False

@@ -217,7 +217,12 @@ def _syncwarp(run, frame, node, name, arguments, mask):
     run.in_parts |= bool(arguments)
     members = _members(run, frame, node, name, arguments or [run.constant(FULL)], mask)
     warps = members.at_work.any(axis=1)
-    run.clock.pass_warp_barrier(None if members.whole[warps].all() else members.together, warps)
+    if members.whole[warps].all():
+        run.clock.pass_warp_barrier(None, warps)
+    elif arguments or run.races is None or run.races.in_parts:
+        run.clock.pass_warp_barrier(members.together, warps)
+    else:  # reported: some lanes of these warps never come
+        run.clock.pass_warp_barrier(None, warps & members.whole)
     run.ledger.flush()
     run.kill("global", "shared")
     run.ledger.instruction(mask)
