@@ -197,6 +197,13 @@ class Channel:
             self._process.kill()
             self._process.wait(END_S)
         psutil.wait_procs(first, END_S)
+        # if the watch has killed the parent of that first process, this process has adopted the rest: on a busy
+        # machine it may still be ending, and the next sandbox would have to answer for it
+        until = time.monotonic() + END_S
+        while (left := self._strangers()) and time.monotonic() < until:
+            _end(left)
+            _bury(left)
+            time.sleep(0.01)
 
     def _kill_marked(self) -> None:
         """Kill the session of the process and all processes with its mark, until none is left."""

@@ -14,7 +14,10 @@ import numpy as np
 from course_pkg.core import CourseError
 from course_pkg.distributed.communicator import Communicator, Pending
 
-__all__ = ["MessageError", "on_each_rank"]
+__all__ = ["MessageError", "fits", "on_each_rank"]
+
+MOST_NUMBERS = 1 << 20  # in one message or sum
+TYPES = frozenset(str(np.dtype(code)) for code in "?bhilqBHILQefd")  # of numbers in messages
 
 
 class MessageError(CourseError):
@@ -26,6 +29,19 @@ class MessageError(CourseError):
     Traceback (most recent call last):
     course_pkg.grading.one_rank.MessageError: what is sent must not change before wait()
     """
+
+
+def fits(numbers: int, dtype) -> bool:
+    """Return whether a message may carry so many numbers of a type.
+
+    Messages are counted in numbers, so one number has at most eight bytes: a wider type would carry two in one.
+
+    Examples
+    --------
+    >>> fits(3, "float64"), fits(3, "complex128"), fits(2**30, "int8")
+    (True, False, False)
+    """
+    return str(dtype) in TYPES and 0 <= numbers <= MOST_NUMBERS
 
 
 def on_each_rank(function: Callable) -> Callable:
@@ -157,6 +173,11 @@ class _Rank(Communicator):
                 )
             if not isinstance(array, np.ndarray):
                 raise MessageError(f"{what} has a {type(array).__name__} where an array has to be")
+            if not fits(array.size, array.dtype):
+                raise MessageError(
+                    f"{what} has {array.size:,} numbers of type {array.dtype}: a message carries at most "
+                    f"{MOST_NUMBERS:,}, each of at most eight bytes and not complex"
+                )
             if not array.flags.c_contiguous:
                 raise MessageError(f"an array in {what} has gaps in memory, as a column has: {_WAYS[what]}")
         return found

@@ -3,10 +3,9 @@
 A learner's code runs in a sandbox. The sandbox takes and returns only plain values, and the judge does not trust it. So
 :func:`.on_each_rank` turns a function ``f(comm, …)`` into one that takes plain values and runs one rank up to its next
 message. :func:`play` passes these messages on with a :class:`~course_pkg.distributed.serial.Serial` of its own. A rank
-gets the halo only when it waits for it, and at that moment it reports the contents of its arrays. Results that are
-right by then were computed before the halo arrived. A function could compute them too early, before it starts its
-messages, and write them only later. So a test may keep back a part of an input until then (:class:`Later`). One rank,
-chosen at random, runs in a sandbox of its own, so ranks cannot avoid messages by sharing memory.
+gets the halo only when it waits for it, and reports then what its arrays hold: what is right by then was computed
+before. A function could compute it too early, before it starts its messages, so a test may keep back a part of an input
+until then (:class:`Later`). One rank, drawn, has a sandbox of its own: ranks cannot share memory instead of messages.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,13 +19,13 @@ from course_pkg.core import CourseError
 from course_pkg.distributed.serial import Message, NeverReceived, Serial
 from course_pkg.grading.check import Out, rng
 from course_pkg.grading.explain import Failed, InputChanged
-from course_pkg.grading.one_rank import on_each_rank
+from course_pkg.grading.one_rank import MOST_NUMBERS, fits, on_each_rank
 
 __all__ = ["Later", "Moment", "Played", "on_each_rank", "play"]
 
 COURSE = Path(__file__).parents[1]
 MOST_MOMENTS = 600  # of one rank; right answers have less than a fifth of this number
-MOST_NUMBERS = 1 << 20  # in one message
+MOST_SENT = 4 * MOST_NUMBERS  # by one rank, in all its messages and sums
 STUCK = "The ranks wait for each other without end, or their messages do not fit each other."
 ENDLESS = "A rank sends messages without end."
 NO_RANK = "Keep the line @on_each_rank above the def of your function."
@@ -150,8 +149,8 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
 
     def one(comm):
         pending: dict[int, tuple] = {}
-        later = coming[comm.rank]
-        given = later.begun([a.view(np.ndarray) if isinstance(a, Out) else a for a in arguments[comm.rank]])
+        later, mine = coming[comm.rank], arguments[comm.rank]
+        given = later.begun([a.view(np.ndarray) if isinstance(a, Out) else a for a in mine])
         order, value = "begin", [comm.ranks, given]
         lives = elsewhere if comm.rank == apart else function
         while True:
@@ -160,7 +159,7 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
             except BaseException as error:
                 raised.append((error, _after_the_course(error)))
                 raise
-            kind, about, arrays = _checked(event, arguments[comm.rank])
+            kind, about, arrays = _checked(event, mine)
             moments[comm.rank].append(Moment(kind, arrays))
             if len(moments[comm.rank]) > MOST_MOMENTS:
                 raise Failed(f"{ENDLESS} Do all ranks stop, in the same iteration?", verdict=ENDLESS)
@@ -176,9 +175,8 @@ def play(function: Callable, arguments: Sequence[tuple]) -> Played:
         if isinstance(error, CourseError):
             raise Failed(_advised(error), verdict=STUCK) from None
         raise
-    name = getattr(function, "__name__", "The function")
     for given, later, its in zip(arguments, coming, moments, strict=True):
-        _take_over(name, later.begun(given), its[-1].arrays)
+        _take_over(getattr(function, "__name__", "The function"), later.begun(given), its[-1].arrays)
     return Played(results, moments, world.messages, world.reductions)
 
 
@@ -190,7 +188,8 @@ def _is_ready(function) -> bool:
     if getattr(function, "using", None) is None:  # not the judge's stand-in
         return getattr(function, "by_turns", False) and function("ready") == "ready"
     try:
-        return function("ready") == "ready"
+        answer = function("ready")
+        return isinstance(answer, str) and answer == "ready"
     except CourseError as error:
         if getattr(error, "kind", "") in ("TypeError", "AttributeError", "NotPlain"):
             return False
@@ -198,10 +197,7 @@ def _is_ready(function) -> bool:
 
 
 def _one_apart(function, ranks: int) -> tuple[int | None, Callable | None]:
-    """Choose a random rank to run in another sandbox, if the judge has one; it shares no memory with the other ranks.
-
-    So ranks fail if they pass numbers on through shared memory. Their code does not know which rank was chosen.
-    """
+    """Choose a random rank to run in another sandbox, if the judge has one; no rank knows which one it is."""
     if ranks == 1 or getattr(function, "apart", None) is None:
         return None, None
     chosen, elsewhere = int(rng().integers(ranks)), function.apart()
@@ -221,17 +217,16 @@ def _checked(event, arguments) -> tuple[str, Any, list]:
         if kind == "start":
             number, sends, receives = about
             honest &= type(number) is int and max(len(sends), len(receives)) <= MOST_MOMENTS
-            honest &= all(type(peer) is int and isinstance(a, np.ndarray) for peer, a in sends)
-            honest &= all(
-                type(peer) is int and type(n) is int and 0 <= n <= MOST_NUMBERS for peer, n, _ in receives
-            )
-            for *_, dtype in receives:
-                honest &= np.dtype(dtype).kind in "biuf"
+            honest &= all(type(peer) is int for peer, *_ in (*sends, *receives))
+            honest &= all(isinstance(a, np.ndarray) and fits(a.size, a.dtype) for _, a in sends)
+            honest &= all(type(n) is int and fits(n, dtype) for _, n, dtype in receives)
         elif kind == "wait":
             honest &= type(about) is int
         elif kind == "sum":
-            honest &= isinstance(about, np.ndarray) and about.dtype == np.float64
-    except (TypeError, ValueError, KeyError):
+            honest &= (
+                isinstance(about, np.ndarray) and about.dtype == np.float64 and about.size <= MOST_NUMBERS
+            )
+    except (TypeError, ValueError, LookupError):
         honest = False
     if not honest:
         raise Failed(NO_RANK, verdict=NO_RANK)
@@ -239,11 +234,17 @@ def _checked(event, arguments) -> tuple[str, Any, list]:
 
 
 class _Coming:
-    """The inputs of one rank that are partly kept back, and the number of messages that the rank has started."""
+    """One rank's inputs that are partly kept back, and how many messages and numbers it has started to send."""
 
     def __init__(self, arguments):
         self._kept = {number: one for number, one in enumerate(arguments) if isinstance(one, Later)}
-        self._sent = self._received = 0
+        self._sent = self._received = self._numbers = 0
+
+    def count(self, *arrays) -> None:
+        """Count the numbers that the rank sends; raise Failed if they have no end."""
+        self._numbers += sum(array.size for array in arrays)
+        if self._numbers > MOST_SENT:
+            raise Failed(ENDLESS, verdict=ENDLESS)
 
     def begun(self, arguments: list) -> list:
         """Return the rank's arguments as it has them now, with NaN in the parts that are still kept back."""
@@ -259,12 +260,14 @@ class _Coming:
 def _carried_out(comm, kind: str, about, pending: dict, later: _Coming):
     """Do what a rank asks for, and return the answer."""
     if kind == "sum":
+        later.count(about)
         return comm.sum(about)
     if kind == "start":
         number, sends, receives = about
+        later.count(*(array for _, array in sends))
         arrays = [np.empty(n, dtype) for _, n, dtype in receives]
-        peers = [peer for peer, *_ in receives]
-        pending[number] = comm.start([tuple(s) for s in sends], list(zip(peers, arrays, strict=True))), arrays
+        into = [(peer, array) for (peer, *_), array in zip(receives, arrays, strict=True)]
+        pending[number] = comm.start([tuple(s) for s in sends], into), arrays
         return later.started(sends, receives)
     if about not in pending:
         raise Failed(NO_RANK, verdict=NO_RANK)

@@ -176,6 +176,15 @@ def test_any_of_the_ranks_may_live_apart_and_messages_reach_it():
         {"kind": "start", "about": [0, [], [[1, 1 << 40, "f8"]]], "arrays": [np.ones(1), np.ones(2)]},
         {"kind": "start", "about": [0, [], [[1, 1, "O"]]], "arrays": [np.ones(1), np.ones(2)]},
         {"kind": "start", "about": [0, [[1, "x"]], []], "arrays": [np.ones(1), np.ones(2)]},
+        {"kind": "start", "about": [0, [], [[1, 1, "f8,("]]], "arrays": [np.ones(1), np.ones(2)]},
+        {"kind": "start", "about": [0, [[1, np.ones(1, complex)]], []], "arrays": [np.ones(1), np.ones(2)]},
+        {
+            "kind": "start",
+            "about": [0, [[1, np.ones(1, np.longdouble)]], []],
+            "arrays": [np.ones(1), np.ones(2)],
+        },
+        np.ones(3),
+        [{"kind": "end"}],
     ],
     ids=str,
 )
@@ -187,6 +196,15 @@ def test_what_a_sandbox_says_is_not_trusted(event):
     with pytest.raises(check.Failed) as caught:
         play(forged, given(2))
     assert caught.value.verdict in (ranks.NO_RANK, ranks.STUCK)
+
+
+def test_what_says_that_it_is_ready_by_an_array_is_not():
+    def forged(what, *rest):
+        return np.ones(2)
+
+    forged.using = print  # the judge's stand-in has it
+    with pytest.raises(check.Failed, match="Keep the line @on_each_rank"):
+        play(forged, given(2))
 
 
 class Sandboxes:

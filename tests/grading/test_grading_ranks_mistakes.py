@@ -37,6 +37,9 @@ def test_mistakes_are_told_in_sentences():
     def to_nobody(comm, mine, out):
         comm.start([(comm.rank + 1, mine)], [])
 
+    def two_in_one(comm, mine, out):
+        comm.start([(1 - comm.rank, two.view(complex))], [])
+
     def no_list_of_numbers(comm, mine, out):
         comm.sum(mine[0], 1.0)
 
@@ -50,6 +53,10 @@ def test_mistakes_are_told_in_sentences():
     refused(column_received, "receive into an array of its own, and copy from there")
     refused(no_list, r"sends is a list of pairs, each a rank and an array")
     refused(no_array, "sends has a float where an array has to be")
+    refused(
+        two_in_one,
+        "sends has 3 numbers of type complex128: a message carries at most 1,048,576, each of at most",
+    )
     refused(no_list_of_numbers, r"sum takes one array or list: .* write comm.sum\(\[a, b\]\)")
     refused(to_nobody, "rank 1 has no messages with rank 2; ranks are 0 to 1")
     refused(changed, r"what is sent must not change before wait\(\)")
@@ -83,6 +90,20 @@ def test_messages_without_end_are_stopped(monkeypatch):
             comm.sum(mine)
 
     assert refused(on_and_on, "without end").verdict == ranks.ENDLESS
+
+
+def test_numbers_without_end_are_stopped(monkeypatch):
+    monkeypatch.setattr(ranks, "MOST_SENT", 20)
+
+    def in_sums(comm, mine, out):
+        comm.sum(np.ones(8))
+        comm.sum(np.ones(13))
+
+    def in_messages(comm, mine, out):
+        comm.start([(1 - comm.rank, np.ones(21))], [])
+
+    for floods in (in_sums, in_messages):
+        assert refused(floods, "without end").verdict == ranks.ENDLESS
 
 
 def test_inputs_stay_as_they_are():

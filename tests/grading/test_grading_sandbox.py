@@ -9,7 +9,7 @@ import psutil
 import pytest
 from sandbox_cases import alive, contained, lost, need_bubblewrap, raised
 
-from course_pkg.grading import procfs
+from course_pkg.grading import leftovers, procfs
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
 
 pytestmark = pytest.mark.slow(40)
@@ -276,3 +276,12 @@ def test_a_sandbox_that_is_never_used_ends():
     contained().close()
     with pytest.raises(LearnerError), contained() as sandbox:
         sandbox.run("raise ValueError", "cell")
+
+
+def test_what_a_killed_sandbox_left_behind_is_gone_before_the_next_one_starts(monkeypatch):
+    """On a busy machine, its processes may still be ending, and would count as those of the next sandbox."""
+    need_bubblewrap()
+    left = psutil.Process(os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "600"))
+    with contained():
+        monkeypatch.setattr(leftovers, "adopted", lambda known=(): [left] if left.is_running() else [])
+    assert not psutil.pid_exists(left.pid)

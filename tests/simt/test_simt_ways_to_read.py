@@ -3,6 +3,7 @@
 import ast
 import cmath
 import math
+import operator
 import textwrap
 from pathlib import Path
 
@@ -10,11 +11,14 @@ import numba
 import numpy as np
 import pytest
 import ways_to_read as table
+import ways_to_read_sequences as more
 
 from course_pkg import simt
 from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.simt import api as cuda
+from course_pkg.simt.front import known
 from course_pkg.simt.front.stubs import MEANINGS
+from course_pkg.simt.run import members
 from course_pkg.simt.run.expressions import HANDLERS
 from course_pkg.simt.run.statements import STATEMENTS
 
@@ -53,7 +57,7 @@ MEMORIES = {  # how the array ``a`` comes about, whose elements all threads find
 }
 WAYS = [
     pytest.param(way, space, id=f"{group}-{getattr(name, '__name__', name)}-{number}-{space}")
-    for group, constructs in table.GROUPS.items()
+    for group, constructs in {**table.GROUPS, **more.GROUPS}.items()
     for name, ways in constructs.items()
     for number, way in enumerate(ways)
     for space in way.spaces
@@ -62,19 +66,20 @@ WAYS = [
 
 def names(way):
     """Return what the kernel's source names."""
-    known = {
+    found = {
         "cuda": cuda,
         "cmath": cmath,
         "math": math,
         "np": np,
         "numba": numba,
+        "operator": operator,
         "load_pair": load_pair,
         "store_pair": store_pair,
     }
-    known |= {"dtype": getattr(numba, way.dtype), "ones": np.ones(THREADS, way.dtype)}
+    found |= {"dtype": getattr(numba, way.dtype), "ones": np.ones(THREADS, way.dtype)}
     for node in ast.parse(HELPERS).body:
-        known[node.name] = simt.Kernel.from_source(HELPERS, node.name, {}, device=True)
-    return known
+        found[node.name] = simt.Kernel.from_source(HELPERS, node.name, {}, device=True)
+    return found
 
 
 def profile_of(way, space):
@@ -109,11 +114,42 @@ def test_the_table_names_every_construct_that_the_interpreter_knows():
     assert set(table.INTRINSICS) | table.TAKE_NO_NUMBER == inside | {"load_pair", "store_pair"}
 
 
+def test_the_table_names_every_function_of_whole_arrays_and_every_method():
+    assert set(members.METHODS) <= set(more.MEMBERS) | set(more.REDUCED)
+    assert set(known.ARRAY_FUNCTIONS) <= set(more.SEQUENCES) | set(more.REDUCED)
+    of_types = {"finfo", "iinfo", "dtype"}
+    assert set(known.NUMBER_FUNCTIONS) - of_types <= {*more.SEQUENCES, "imag"}
+
+
+RECORD = np.dtype([("x", np.float64), ("p", np.float64, (2,)), ("k", np.int64)], align=True)
+RECORD_WAYS = {
+    "u[i].x": 1, "u[i]['x']": 1, "u.x[i]": 1, "u['x'][i]": 1, "u[i].p[1]": 1, "u.p[i, 0]": 1, "u[i:].x[0]": 1,
+    "u[i].x + u[i].p[0]": 2, "u[::-1][-1 - i].x": 1, "u.x[i:i + 1].sum()": 1, "small[u[i].k]": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("read", RECORD_WAYS)
+def test_each_way_to_read_a_field_of_a_record_is_counted(read):
+    text = f"def kernel(u, small, out):\n    i = cuda.grid(1)\n    out[i] = {read}\n"
+    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda})
+    profile = simt.profile(kernel[1, THREADS], np.zeros(THREADS, RECORD), np.ones(2), np.ones(THREADS))
+    assert profile.by_array["u"].global_load.thread_accesses == RECORD_WAYS[read] * THREADS
+
+
+def test_a_random_number_reads_the_two_numbers_of_its_state():
+    states = cuda.random.create_xoroshiro128p_states(THREADS, 1)
+    text = "def kernel(u, out):\n    i = cuda.grid(1)\n    out[i] = cuda.random.xoroshiro128p_uniform_float64(u, i)\n"
+    kernel = simt.Kernel.from_source(text, "kernel", {"cuda": cuda})
+    profile = simt.profile(kernel[1, THREADS], states, np.ones(THREADS))
+    counts = profile.by_array["u"]
+    assert counts.global_load.thread_accesses == counts.global_store.thread_accesses == 2 * THREADS
+
+
 def test_every_intrinsic_that_can_be_run_is_in_the_table():
     from course_pkg.simt.run import intrinsics, warp
 
-    known = {*intrinsics._INTRINSICS, *warp.FUNCTIONS}
-    assert known <= set(table.INTRINSICS) | table.TAKE_NO_NUMBER
+    can = {*intrinsics._INTRINSICS, *warp.FUNCTIONS}
+    assert can <= set(table.INTRINSICS) | table.TAKE_NO_NUMBER
 
 
 def test_a_way_uses_the_construct_that_it_stands_for():
