@@ -10,7 +10,7 @@ from course_pkg.simt.counting.expanded import INSIDE, SIGNED
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS, PARTS
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.front.typing import INT64, dtype_of, signature, type_of_extreme
+from course_pkg.simt.front.typing import INT64, converted, dtype_of, signature, type_of_extreme
 from course_pkg.simt.run import draws
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, truth, unary
@@ -224,7 +224,7 @@ def _abs_or_round(run, frame, node, name, arguments, mask):
         compute, what = partial(np.round, decimals=digits.number), ("round", digits.number)
 
     def computed(data):
-        return compute(data).astype(dtype_of(kind), copy=False)
+        return converted(np.asarray(compute(data)), dtype_of(kind))
 
     key = run.numbering.of(what, a.key)
     result = run.derived(computed(a.data), kind, key, (a,), mask)
@@ -286,6 +286,4 @@ def _computed(function, result, *data):
     if isinstance(result, types.Float):
         data = [d.astype(dtype_of(result), copy=False) if d.dtype.kind in "iub" else d for d in data]
     out = np.asarray(function.compute(*data))
-    if out.dtype.kind == "f" and isinstance(result, types.Integer):
-        out = np.where(np.isfinite(out), out, 0)
-    return out.astype(dtype_of(result), copy=False)
+    return converted(out, dtype_of(result))

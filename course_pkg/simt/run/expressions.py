@@ -11,7 +11,7 @@ from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front import literal
 from course_pkg.simt.front.instead import of_node
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.front.typing import BOOL, dtype_of, signature
+from course_pkg.simt.front.typing import BOOL, converted, dtype_of, signature
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.keys import key_of
@@ -224,18 +224,21 @@ def unary(run, frame, node, op, operand, mask) -> Value:
         raise no_numbers(frame, node, operand)
     function, ufunc = OPERATORS[type(op)]
     (wanted,), result = _signature(frame, node, function, operand.type)
-    a = cast(run, operand, wanted)
-    a = cast(run, a, result) if isinstance(result, types.Integer) else a
+    wanted = result if isinstance(wanted, types.Boolean) else wanted
+    a, dtype = cast(run, operand, wanted), dtype_of(result)
+
+    def computed(data):  # a small integer wraps around before it is widened: -x of a uint8 with 1 is 255
+        return ufunc(data).astype(dtype, copy=False)
+
     if a.constant:
-        return run.constant(dtype_of(result).type(ufunc(a.data).reshape(-1)[0]), result)
-    data = ufunc(a.data).astype(dtype_of(result), copy=False)
-    value = run.view(a, data, result, run.numbering.of((function.__name__, result), a.key))
+        return run.constant(computed(a.data).reshape(-1)[0], result)
+    value = run.view(a, computed(a.data), result, run.numbering.of((function.__name__, result), a.key))
     value.product = a.product  # a multiply-add can negate the product at no cost
     if isinstance(op, ast.USub) and isinstance(result, types.Float):
         value.sign = {"": "-", "-": ""}.get(a.sign, a.sign)
     if isinstance(result, types.Integer):
         run.ledger.integer(mask)
-    return follow(value, lambda x: ufunc(x).astype(dtype_of(result), copy=False), a)
+    return follow(value, computed, a)
 
 
 def negated(run, test: Value) -> Value:
@@ -288,7 +291,7 @@ def _convert(data, dtype):
         data = data.real
     if dtype.kind == "b":
         data = data != 0
-    return data.astype(dtype, copy=False)
+    return converted(data, dtype)
 
 
 def _keeps_its_number(before, after) -> bool:
