@@ -155,11 +155,22 @@ def best_match(cases: list, given: tuple) -> int | None:
     return None if found is None else signatures.index(found)
 
 
-def converted(data, dtype):
-    """Return real numbers as another type, as a GPU's ``cvt`` does: an integer type gets the nearest number that it has.
+def has_member(kind, name: str) -> bool:
+    """Return whether a kernel can write ``x.name`` for an ``x`` of a Numba type.
 
-    A conversion to 8 bits goes through 16 bits, of which the lower half is kept. NaN becomes the number whose highest bit
-    alone is set, but 0 if it comes from a float32 and the integer has at most 32 bits.
+    Examples
+    --------
+    >>> has_member(types.float64, "real"), has_member(types.float64, "shape")
+    (True, False)
+    """
+    return _context().resolve_getattr(kind, name) is not None
+
+
+def converted(data, dtype):
+    """Return real numbers as another type, as a GPU's ``cvt`` does: an integer is the nearest one that the type has.
+
+    A conversion to 8 bits goes through 16 bits, of which the lower half is kept. NaN becomes the number whose highest
+    bit alone is set, but 0 if it comes from a float32 and the integer has at most 32 bits.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from course_pkg.simt.front import literal
 from course_pkg.simt.front.instead import of_node
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import BOOL, converted, dtype_of, signature
-from course_pkg.simt.run.constructs import at_its_place, unsupported
+from course_pkg.simt.run.constructs import at_its_place, of_tuples, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.keys import key_of
 from course_pkg.simt.run.needed import no_numbers, require_numbers
@@ -104,14 +104,8 @@ def _as_python_does(run, frame, node, number):
 
 def binary(run, frame, node, op, left, right, mask) -> Value:
     """Apply a binary operator with Numba's types, and count the operation."""
-    if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
-        return left + right
-    if isinstance(left, tuple) and isinstance(op, ast.Mult) and isinstance(right, Value):
-        if not literal.is_literal(node):
-            raise SimtError.at(
-                frame.program.name, node.lineno, "Numba does not repeat a tuple: write its items out."
-            )
-        return left * right.number
+    if isinstance(left, tuple) and (joined := of_tuples(frame, node, op, left, right)) is not None:
+        return joined
     if not isinstance(left, Value) or not isinstance(right, Value):
         raise no_numbers(frame, node, left, right)
     kind = type(op)

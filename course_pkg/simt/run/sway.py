@@ -18,6 +18,7 @@ import numpy as np
 
 from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.run.hindsight import Strand
+from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.values import Value
 
 
@@ -46,7 +47,7 @@ def swayed(run, value):
     if not any(run.scopes):
         return value
     if isinstance(value, tuple):
-        return tuple(swayed(run, part) for part in value)
+        return rebuilt(value, (swayed(run, part) for part in value))
     if not isinstance(value, Value):
         return value
     events = {event: by for one in run.scopes for event, by in one.items()}
