@@ -16,7 +16,7 @@ from course_pkg.simt.run.constructs import at_its_place, of_tuples, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.keys import key_of
 from course_pkg.simt.run.needed import no_numbers, require_numbers
-from course_pkg.simt.run.powers import integer_power
+from course_pkg.simt.run.powers import integer_power, remainder
 from course_pkg.simt.run.values import Value
 
 OPERATORS = {
@@ -149,6 +149,8 @@ def _compute(kind, ufunc, a, b, dtype):
         return np.where(b == 0, dtype.type(0), ufunc(a, np.where(b == 0, b.dtype.type(1), b)))
     if kind in SHIFTS:
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    if kind is ast.Mod and dtype.kind == "f":
+        return remainder(a.astype(dtype, copy=False), b.astype(dtype, copy=False))
     if kind is ast.Pow and dtype.kind in "iu":
         return integer_power(a.astype(dtype), b, dtype)
     if kind is ast.Div:

@@ -134,7 +134,8 @@ def _for(run, frame, node, mask):
 
 def _for_each(run, frame, node, mask, sequence):
     if not of_one_type(sequence):
-        raise unsupported(frame, node, "a loop over a tuple whose items have different types")
+        way = "cast its items to one type, as in (int64(i), j)"
+        raise unsupported(frame, node, "a loop over a tuple whose items have different types", way)
     before, returned, current = dict(frame.variables), frame.returned, mask
     loop = _begin_loop(run, frame, node, mask, True)
     for item in sequence:
