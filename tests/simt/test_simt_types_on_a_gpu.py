@@ -62,6 +62,9 @@ def result(body):
         ("np.int64(x[0] / 0.0)", 2.0**63),
         ("np.int32(np.float32(x[0] * math.nan))", 0),
         ("round(x[0] * 1e30)", 2.0**63),
+        ("(b[0] - 4) ** -2", -(2.0**63)),
+        # a quotient of more than 53 bits is rounded before it is subtracted
+        ("(x[0] * 2.0**61) % 3.0", -253),
     ],
 )
 def test_an_expression_has_the_number_that_it_has_on_a_gpu(expression, number):

@@ -16,7 +16,7 @@ from course_pkg.simt.run.constructs import at_its_place, of_tuples, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.keys import key_of
 from course_pkg.simt.run.needed import no_numbers, require_numbers
-from course_pkg.simt.run.powers import integer_power, remainder
+from course_pkg.simt.run.powers import integer_power, inverse, remainder
 from course_pkg.simt.run.values import Value
 
 OPERATORS = {
@@ -182,7 +182,10 @@ def _power(run, frame, node, base, exponent, mask):
     if n < 0:
         up = _power(run, frame, node, base, run.constant(-n), mask)
         below = binary(run, frame, node, ast.Div(), run.constant(1.0), up, mask)
-        return cast(run, below, up.type) if isinstance(up.type, types.Integer) else below
+        if not isinstance(up.type, types.Integer):
+            return below
+        whole = run.view(below, inverse(up.data), up.type, run.numbering.of("inverse", up.key), up.constant)
+        return follow(whole, inverse, up)
     _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
     value, square = None, cast(run, base, result)
     while n:
@@ -283,11 +286,8 @@ def _conversion(before, after) -> tuple:
 
 
 def _convert(data, dtype):
-    if dtype.kind != "c" and data.dtype.kind == "c":
-        data = data.real
-    if dtype.kind == "b":
-        data = data != 0
-    return converted(data, dtype)
+    data = data.real if data.dtype.kind == "c" and dtype.kind != "c" else data
+    return converted(data != 0 if dtype.kind == "b" else data, dtype)
 
 
 def _keeps_its_number(before, after) -> bool:

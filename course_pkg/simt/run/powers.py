@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from course_pkg.simt.front.typing import converted
-
 
 def integer_power(a, b, dtype):
     """Return ``a ** b`` by repeated squaring, in the integers of a dtype, which wrap; a negative power is 1 / power."""
@@ -14,8 +12,19 @@ def integer_power(a, b, dtype):
         base, exponent = base * base, exponent >> 1
     if not (signed < 0).any():
         return result
-    with np.errstate(divide="ignore", invalid="ignore"):  # 1 / power, as an integer
-        return np.where(signed < 0, converted(1.0 / result, dtype), result)
+    return np.where(signed < 0, inverse(result), result)
+
+
+def inverse(power):
+    """Return ``1 / power`` as an integer: 0 but for 1 and -1, and the least integer for 0.
+
+    Examples
+    --------
+    >>> inverse(np.array([1, -1, 2, 0], np.int8)).tolist()
+    [1, -1, 0, -128]
+    """
+    least = np.iinfo(power.dtype).min
+    return np.where(power == 0, least, np.where(np.abs(power) == 1, power, 0)).astype(power.dtype)
 
 
 def remainder(a, b):
