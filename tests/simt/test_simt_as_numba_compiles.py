@@ -27,9 +27,8 @@ NAMES |= {name: getattr(numba, name) for name in ("float32", "float64", "int32",
 # what Numba compiles and the interpreter refuses, by the beginning of its reason
 REFUSED_HERE = {
     "texts": ("'a'", "ord(", "len('abc')", "'abc'", "b'a'"),
-    "what finds out how the interpreter holds a value": ("isinstance(", "hasattr("),
     "iterators": ("iter(",),
-    "views of another size": (".view(np.float32)", "b.view(np.uint8)"),
+    "views of a smaller size": (".view(np.float32)", "b.view(np.uint8)"),
     "loops over nothing, rows that do not fit, and other mistakes": (
         *(
             "i, j = x",
@@ -43,10 +42,8 @@ REFUSED_HERE = {
         *("array_equal", "np.sin(x, out)"),
     ),
 }
-# what the interpreter runs and Numba refuses
-REFUSED_THERE = ("np.nditer", "k = k + (v,)", "atomic.add(x, (0,)")
-# numbers that differ between a CPU and a GPU: unary operators of uint8 give uint64 there, and its casts differ
-OTHER_THERE = ("= -a[0]", "= ~a[0]", "a[0] = -2.5")
+# numbers that differ between a CPU and a GPU: a cast to an integer gives the nearest one there
+OTHER_THERE = ("x[0] * 1e12",)
 
 
 def _run(body):
@@ -80,9 +77,6 @@ def test_what_numba_compiles_runs_with_the_same_number(body):
 
 @pytest.mark.parametrize("body", [body for body, (compiles, _) in TABLE.items() if not compiles])
 def test_what_numba_refuses_is_refused_with_construct_and_line(body):
-    if _holds(REFUSED_THERE, body):
-        _run(body)
-        return
     with pytest.raises(SimtError, match=r"^(kernel|lambda|f), line [0-9]+: .*[.?]$"):
         _run(body)
 

@@ -47,6 +47,24 @@ def result(body):
         ("10**-6", 1e-6),
         ("-2**-1", -0.5),
         ("(-2) ** -3", -0.125),
+        # PTX of numba-cuda 0.30.4: small integers wrap around before they are widened
+        ("-a[0]", 253),
+        ("(~a[1]) + 1", 251),
+        ("-np.uint32(b[0]) >> 1", 2.0**31 - 2),
+        ("-np.int8(-128 - x[0] * 0)", -128),
+        ("-(b[0] > 1)", -1),
+        # and a cast of a float gives the nearest integer; to 8 bits, the lower half of the nearest one of 16 bits
+        ("np.uint8(-x[0])", 0),
+        ("np.uint8(x[0] * 1e9)", 255),
+        ("np.int16(x[0] * -1e9)", -(2.0**15)),
+        ("np.int32(x[0] * 1e12)", 2.0**31 - 1),
+        ("np.uint32(np.float32(x[0]) * -1e12)", 0),
+        ("np.int64(x[0] / 0.0)", 2.0**63),
+        ("np.int32(np.float32(x[0] * math.nan))", 0),
+        ("round(x[0] * 1e30)", 2.0**63),
+        ("(b[0] - 4) ** -2", -(2.0**63)),
+        # a quotient of more than 53 bits is rounded before it is subtracted
+        ("(x[0] * 2.0**61) % 3.0", -253),
     ],
 )
 def test_an_expression_has_the_number_that_it_has_on_a_gpu(expression, number):

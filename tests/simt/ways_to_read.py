@@ -159,6 +159,8 @@ _ARGUMENTS = {
     "sum": [_one("sum(({r}, 2.0))"), _one("sum((1.0, 2.0), {r})")],
     "slice": [_one("{a}[slice({i}, {i} + 1)][0]"), _one("len(small[slice(0, {r})])", "int64")],
     "tuple": [_one("tuple(({r}, 1.0))[0]")],
+    "isinstance": [],
+    "hasattr": [],
     "print": [Way("print('text', {r})"), Way("if i < 40:\n    print({r}, i)", "int32")],
 }
 BUILTIN_CALLS = {name: _ARGUMENTS[name] for name in BUILTINS.values()}

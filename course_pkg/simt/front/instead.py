@@ -240,11 +240,9 @@ OBJECTS = {  # {class, or (class, name): what to write instead}
     ("type", "filter"): "loop and use an if",
     ("type", "str"): "leave the text out: a kernel works with numbers",
     "type": "write helpers as functions under @cuda.jit(device=True), and give each constant a name of its own",
-    "EnumType": "use a number with a name of its own",
     ("builtin_function_or_method", "sum"): "give it an array, a tuple or a range",
     ("builtin_function_or_method", "iter"): "loop over the array with for",
     ("builtin_function_or_method", "next"): "loop over the array with for, or write x[i]",
-    ("builtin_function_or_method", "isinstance"): "leave it out: each variable of a kernel has one type",
     ("builtin_function_or_method", "any"): "join the conditions by or",
     ("builtin_function_or_method", "all"): "join the conditions by and",
     "Quitter": "to end a thread, write return",
@@ -258,10 +256,9 @@ COMPILED_OBJECTS = frozenset(
     {
         "str",
         "str_",
-        "EnumType",
         ("type", "type"),
-        *(("builtin_function_or_method", name) for name in ("sum", "iter", "next", "hasattr", "ord")),
-        *(("builtin_function_or_method", name) for name in ("isinstance", "breakpoint")),
+        *(("builtin_function_or_method", name) for name in ("sum", "iter", "next", "ord")),
+        ("builtin_function_or_method", "breakpoint"),
     }
 )
 CALLED = {  # {class: what sentences call it}

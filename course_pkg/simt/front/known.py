@@ -5,6 +5,7 @@ import cmath
 import math
 import operator
 import sys
+from enum import Enum, EnumType, IntEnum
 from types import FunctionType, ModuleType
 
 import numba
@@ -18,6 +19,7 @@ from course_pkg.simt.front.instead import of_object
 from course_pkg.simt.front.stubs import MEANINGS
 from course_pkg.simt.front.typing import SCALARS, type_of
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.named import Member, NamedKind, named
 from course_pkg.simt.run.values import Builtin, Intrinsic, Module, TypeName
 
 DOOR = ("course_pkg.simt.api", "numba.cuda", "course_pkg.cuda")
@@ -79,6 +81,8 @@ BUILTINS = {
         "sum",
         "slice",
         "tuple",
+        "isinstance",
+        "hasattr",
     )
 }
 
@@ -95,12 +99,21 @@ MODULES = {
 
 def entity(run, frame, node, thing):
     """Return the interpreter's object for a Python object that a kernel names."""
+    if isinstance(thing, IntEnum):
+        return run.constant(int(thing))
+    if isinstance(thing, Enum):
+        return Member(thing)
     if isinstance(thing, (bool, int, float, complex, np.number, np.bool_)):
         return run.constant(thing if not isinstance(thing, np.generic) else thing.item(), _scalar_type(thing))
     if thing is None:
         return None
     if isinstance(thing, tuple):
-        return tuple(entity(run, frame, node, part) for part in thing)
+        parts = [entity(run, frame, node, part) for part in thing]
+        return named(parts, thing._fields) if hasattr(thing, "_fields") else tuple(parts)
+    if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
+        return NamedKind(thing)
+    if isinstance(thing, EnumType):
+        return Module(thing.__name__, thing)
     if id(thing) in TYPES:
         return TypeName(TYPES[id(thing)], thing in (int, float, bool, complex))
     if isinstance(thing, np.dtype) and thing.kind in "biufcV":

@@ -2,6 +2,7 @@
 
 import ast
 from difflib import get_close_matches
+from enum import EnumType
 
 import numpy as np
 from numba.core import types
@@ -21,6 +22,7 @@ from course_pkg.simt.run.cooperative import Grid
 from course_pkg.simt.run.expressions import evaluate, handles
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.members import array_member, part_of_number
+from course_pkg.simt.run.named import Member, Named, rebuilt
 from course_pkg.simt.run.values import (
     Builtin,
     Intrinsic,
@@ -85,7 +87,7 @@ def _known_in(run, frame, node, thing, known, mask):
         value = run.derived(data, thing.type, run.numbering.fresh(), (thing,), known)
         return follow(value, lambda data: np.where(known.data, data, nothing), thing)
     if isinstance(thing, tuple):
-        return tuple(_known_in(run, frame, node, part, known, mask) for part in thing)
+        return rebuilt(thing, (_known_in(run, frame, node, part, known, mask) for part in thing))
     if isinstance(thing, (Array, Range)):
         raise SimtError.at(
             frame.program.name,
@@ -143,7 +145,11 @@ def member(run, frame, node, owner, mask):
             return found
     if isinstance(owner, TypeName) and name == "type":
         return owner
-    if isinstance(owner, tuple) and name in vectors.PARTS[: len(owner)]:
+    if isinstance(owner, Named) and name in owner.fields:
+        return owner[owner.fields.index(name)]
+    if isinstance(owner, Member) and name == "value":
+        return entity(run, frame, node, owner.member.value)
+    if isinstance(owner, tuple) and not isinstance(owner, Named) and name in vectors.PARTS[: len(owner)]:
         return owner[vectors.PARTS.index(name)]
     if isinstance(owner, Grid) and name == "sync":
         return Method(name, owner)
@@ -154,7 +160,9 @@ def member(run, frame, node, owner, mask):
     if isinstance(owner, SliceOf) and name in _LEFT_OUT:
         part = getattr(owner, name)
         return run.constant(_LEFT_OUT[name]) if part is None else part
-    if isinstance(owner, Value) and name in ("conjugate", "item"):
+    if isinstance(owner, Value) and name == "value" and _is_of_an_enum(run, frame, node.value, mask):
+        return owner
+    if isinstance(owner, Value) and name in ("conjugate", "item", "view"):
         return Method(name, owner)
     if isinstance(owner, Value):
         raise SimtError.at(
@@ -164,6 +172,12 @@ def member(run, frame, node, owner, mask):
             "check the order of the arguments of the launch.",
         )
     raise unsupported(frame, node, of_attribute(name))
+
+
+def _is_of_an_enum(run, frame, node, mask) -> bool:
+    """Return whether an expression such as ``Colour.RED`` names a member of an IntEnum, which is a number itself."""
+    owner = evaluate(run, frame, node.value, mask) if isinstance(node, ast.Attribute) else None
+    return isinstance(owner, Module) and isinstance(owner.module, EnumType)
 
 
 def _module_member(run, frame, node, owner, name):

@@ -153,3 +153,39 @@ def best_match(cases: list, given: tuple) -> int | None:
     signatures = [make_signature(types.none, *arguments) for arguments in cases]
     found = _context().resolve_overload("the function", signatures, given, {}, allow_ambiguous=False)
     return None if found is None else signatures.index(found)
+
+
+def has_member(kind, name: str) -> bool:
+    """Return whether a kernel can write ``x.name`` for an ``x`` of a Numba type.
+
+    Examples
+    --------
+    >>> has_member(types.float64, "real"), has_member(types.float64, "shape")
+    (True, False)
+    """
+    return _context().resolve_getattr(kind, name) is not None
+
+
+def converted(data, dtype):
+    """Return real numbers as another type, as a GPU's ``cvt`` does: an integer is the nearest one that the type has.
+
+    A conversion to 8 bits goes through 16 bits, of which the lower half is kept. NaN becomes the number whose highest
+    bit alone is set, but 0 if it comes from a float32 and the integer has at most 32 bits.
+
+    Examples
+    --------
+    >>> converted(np.array([-2.5, 250.9, 300.0, 1e9]), np.dtype(np.uint8)).tolist()
+    [0, 250, 44, 255]
+    """
+    if data.dtype.kind != "f" or dtype.kind not in "iu":
+        return data.astype(dtype, copy=False)
+    through = dtype if dtype.itemsize > 1 else np.dtype(f"{dtype.kind}2")
+    low, high = np.iinfo(through).min, np.iinfo(through).max
+    numbers = data.astype(np.float32) if data.dtype == np.float16 else data
+    fits = (numbers > low - 1) & (numbers < high + 1)
+    if fits.all():
+        return data.astype(through).astype(dtype, copy=False)
+    none = 0 if data.dtype != np.float64 and through.itemsize <= 4 else 1 << 8 * through.itemsize - 1
+    nan = np.array(none, f"u{through.itemsize}").view(through)
+    outside = np.where(numbers > 0, through.type(high), np.where(numbers < 0, through.type(low), nan))
+    return np.where(fits, np.where(fits, data, 0).astype(through), outside).astype(dtype, copy=False)

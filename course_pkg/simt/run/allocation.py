@@ -58,6 +58,8 @@ def _shape_and_dtype(run, frame, node, name, arguments, named):
         raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes a shape and a dtype.")
     shape, dtype = arguments
     shape = shape if isinstance(shape, tuple) else (shape,)
+    if any(isinstance(n, Value) and not n.constant for n in shape):
+        raise SimtError.at(frame.program.name, node.lineno, _only_at_run_time(node, name))
     made = any(isinstance(n, Value) and n.constant and not run.constant.is_literal(n) for n in shape)
     if made or _computed(node):
         raise SimtError.at(
@@ -84,6 +86,21 @@ def _shape_and_dtype(run, frame, node, name, arguments, named):
             frame.program.name, node.lineno, f"the dtype of cuda.{name} is a type such as numba.float64."
         )
     return tuple(n.number for n in shape), dtype_of(dtype.type)
+
+
+def _only_at_run_time(node, name: str) -> str:
+    """Return what to write in place of a shape that only the launch knows."""
+    written = ast.unparse(node.args[0]) if node.args else "the shape"
+    instead = (
+        f"or write cuda.{name}(0, dtype) and let the launch give the bytes, as in "
+        "kernel[blocks, threads, 0, size * 8](…)"
+        if name == "shared.array"
+        else "such as the largest that is needed"
+    )
+    return (
+        f"the shape of cuda.{name} must be known when the kernel is compiled, and {written} is known only while it "
+        f"runs: use a number, or a name of the module or of a function around the kernel, {instead}."
+    )
 
 
 def _computed(node) -> bool:

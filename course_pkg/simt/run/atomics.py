@@ -50,6 +50,12 @@ def atomic(run, frame, node, name, arguments, mask):
         )
     array, index = arguments[0], arguments[1]
     values = arguments[2:]
+    if isinstance(index, tuple) and array.ndim == 1:
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"Numba's cuda.atomic.{name} takes the index of {array.name} as a number: write it without brackets.",
+        )
     if name == "compare_and_swap":
         index, values = run.constant(0), arguments[1:]
     if array.space not in ("global", "shared"):

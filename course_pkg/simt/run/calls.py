@@ -10,18 +10,20 @@ from course_pkg.simt.counting.expanded import INSIDE, SIGNED
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.functions import BY_NAME, FUNCTIONS, PARTS
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.front.typing import INT64, dtype_of, signature, type_of_extreme
+from course_pkg.simt.front.typing import INT64, converted, dtype_of, signature, type_of_extreme
 from course_pkg.simt.run import draws
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles, truth, unary
-from course_pkg.simt.run.functions import LocalFunction, arguments_of, call_function
+from course_pkg.simt.run.functions import arguments_of, call_function
 from course_pkg.simt.run.gathering import NOTHING, of_sequences, without_side
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.intrinsics import intrinsic
 from course_pkg.simt.run.iteration import made_range
 from course_pkg.simt.run.members import method
+from course_pkg.simt.run.named import NamedKind, asked, made_named
 from course_pkg.simt.run.needed import not_called
 from course_pkg.simt.run.printing import print_call
+from course_pkg.simt.run.state import LocalFunction
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
 from course_pkg.simt.run.values import Builtin, Intrinsic, Method, TypeName, Value
 
@@ -32,6 +34,8 @@ def call(run, frame, node: ast.Call, mask):
     function = evaluate(run, frame, node.func, mask)
     if isinstance(function, Builtin) and function.name == "print":
         return print_call(run, frame, node, mask)
+    if isinstance(function, Builtin) and function.name in ("isinstance", "hasattr"):
+        return asked(run, frame, node, function.name, mask)
     if isinstance(function, TypeName) and (number := _written(node, function)) is not None:
         return run.constant(number)
     names_types = isinstance(function, Intrinsic) and function.name in ("shared.array", "local.array")
@@ -47,6 +51,8 @@ def call(run, frame, node: ast.Call, mask):
         return draws.draw(run, frame, node, function, arguments, named, mask)
     if hasattr(function, "py_func") or isinstance(function, LocalFunction):
         return call_function(run, frame, node, function, arguments, named, mask)
+    if isinstance(function, NamedKind):
+        return made_named(frame, node, function, arguments, named)
     if named:
         raise unsupported(
             frame, node, "a call with named arguments", way="leave the names of the arguments out"
@@ -224,7 +230,7 @@ def _abs_or_round(run, frame, node, name, arguments, mask):
         compute, what = partial(np.round, decimals=digits.number), ("round", digits.number)
 
     def computed(data):
-        return compute(data).astype(dtype_of(kind), copy=False)
+        return converted(np.asarray(compute(data)), dtype_of(kind))
 
     key = run.numbering.of(what, a.key)
     result = run.derived(computed(a.data), kind, key, (a,), mask)
@@ -286,6 +292,4 @@ def _computed(function, result, *data):
     if isinstance(result, types.Float):
         data = [d.astype(dtype_of(result), copy=False) if d.dtype.kind in "iub" else d for d in data]
     out = np.asarray(function.compute(*data))
-    if out.dtype.kind == "f" and isinstance(result, types.Integer):
-        out = np.where(np.isfinite(out), out, 0)
-    return out.astype(dtype_of(result), copy=False)
+    return converted(out, dtype_of(result))

@@ -14,6 +14,7 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, evaluate, handles, negated
 from course_pkg.simt.run.functions import call_function
 from course_pkg.simt.run.hindsight import follow
+from course_pkg.simt.run.named import Member
 from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.values import Range, Value
 
@@ -29,6 +30,8 @@ def _compare(run, frame, node, mask):
         right = evaluate(run, frame, _written_items(op, right_node), inner)
         if isinstance(op, (ast.Is, ast.IsNot)):
             return _identity(run, frame, node, op, left, right, inner)
+        if isinstance(left, Member) and isinstance(right, Member) and isinstance(op, (ast.Eq, ast.NotEq)):
+            return run.constant.truth((left == right) == isinstance(op, ast.Eq))
         if (left is None or right is None) and isinstance(op, (ast.Eq, ast.NotEq)):
             return run.constant.truth((left is right) == isinstance(op, ast.Eq))
         if isinstance(op, (ast.In, ast.NotIn)):
@@ -57,6 +60,8 @@ def _identity(run, frame, node, op, left, right, mask):
     """
     if left is None or right is None:
         return run.constant.truth((left is right) == isinstance(op, ast.Is))
+    if isinstance(left, Member) and isinstance(right, Member):
+        return run.constant.truth((left == right) == isinstance(op, ast.Is))
     if isinstance(left, Value) and isinstance(right, Value) and right.constant and right.type == BOOL:
         if left.type != BOOL:
             return run.constant.truth(isinstance(op, ast.IsNot))

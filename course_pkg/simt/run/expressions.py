@@ -11,12 +11,12 @@ from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front import literal
 from course_pkg.simt.front.instead import of_node
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.front.typing import BOOL, dtype_of, signature
-from course_pkg.simt.run.constructs import at_its_place, unsupported
+from course_pkg.simt.front.typing import BOOL, converted, dtype_of, signature
+from course_pkg.simt.run.constructs import at_its_place, of_tuples, unsupported
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.keys import key_of
 from course_pkg.simt.run.needed import no_numbers, require_numbers
-from course_pkg.simt.run.powers import integer_power
+from course_pkg.simt.run.powers import integer_power, inverse, remainder
 from course_pkg.simt.run.values import Value
 
 OPERATORS = {
@@ -104,14 +104,8 @@ def _as_python_does(run, frame, node, number):
 
 def binary(run, frame, node, op, left, right, mask) -> Value:
     """Apply a binary operator with Numba's types, and count the operation."""
-    if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, ast.Add):
-        return left + right
-    if isinstance(left, tuple) and isinstance(op, ast.Mult) and isinstance(right, Value):
-        if not literal.is_literal(node):
-            raise SimtError.at(
-                frame.program.name, node.lineno, "Numba does not repeat a tuple: write its items out."
-            )
-        return left * right.number
+    if isinstance(left, tuple) and (joined := of_tuples(frame, node, op, left, right)) is not None:
+        return joined
     if not isinstance(left, Value) or not isinstance(right, Value):
         raise no_numbers(frame, node, left, right)
     kind = type(op)
@@ -155,6 +149,8 @@ def _compute(kind, ufunc, a, b, dtype):
         return np.where(b == 0, dtype.type(0), ufunc(a, np.where(b == 0, b.dtype.type(1), b)))
     if kind in SHIFTS:
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    if kind is ast.Mod and dtype.kind == "f":
+        return remainder(a.astype(dtype, copy=False), b.astype(dtype, copy=False))
     if kind is ast.Pow and dtype.kind in "iu":
         return integer_power(a.astype(dtype), b, dtype)
     if kind is ast.Div:
@@ -186,7 +182,10 @@ def _power(run, frame, node, base, exponent, mask):
     if n < 0:
         up = _power(run, frame, node, base, run.constant(-n), mask)
         below = binary(run, frame, node, ast.Div(), run.constant(1.0), up, mask)
-        return cast(run, below, up.type) if isinstance(up.type, types.Integer) else below
+        if not isinstance(up.type, types.Integer):
+            return below
+        whole = run.view(below, inverse(up.data), up.type, run.numbering.of("inverse", up.key), up.constant)
+        return follow(whole, inverse, up)
     _, result = _signature(frame, node, operator.pow, base.type, exponent.type)
     value, square = None, cast(run, base, result)
     while n:
@@ -224,18 +223,21 @@ def unary(run, frame, node, op, operand, mask) -> Value:
         raise no_numbers(frame, node, operand)
     function, ufunc = OPERATORS[type(op)]
     (wanted,), result = _signature(frame, node, function, operand.type)
-    a = cast(run, operand, wanted)
-    a = cast(run, a, result) if isinstance(result, types.Integer) else a
+    wanted = result if isinstance(wanted, types.Boolean) else wanted
+    a, dtype = cast(run, operand, wanted), dtype_of(result)
+
+    def computed(data):  # a small integer wraps around before it is widened: -x of a uint8 with 1 is 255
+        return ufunc(data).astype(dtype, copy=False)
+
     if a.constant:
-        return run.constant(dtype_of(result).type(ufunc(a.data).reshape(-1)[0]), result)
-    data = ufunc(a.data).astype(dtype_of(result), copy=False)
-    value = run.view(a, data, result, run.numbering.of((function.__name__, result), a.key))
+        return run.constant(computed(a.data).reshape(-1)[0], result)
+    value = run.view(a, computed(a.data), result, run.numbering.of((function.__name__, result), a.key))
     value.product = a.product  # a multiply-add can negate the product at no cost
     if isinstance(op, ast.USub) and isinstance(result, types.Float):
         value.sign = {"": "-", "-": ""}.get(a.sign, a.sign)
     if isinstance(result, types.Integer):
         run.ledger.integer(mask)
-    return follow(value, lambda x: ufunc(x).astype(dtype_of(result), copy=False), a)
+    return follow(value, computed, a)
 
 
 def negated(run, test: Value) -> Value:
@@ -284,11 +286,8 @@ def _conversion(before, after) -> tuple:
 
 
 def _convert(data, dtype):
-    if dtype.kind != "c" and data.dtype.kind == "c":
-        data = data.real
-    if dtype.kind == "b":
-        data = data != 0
-    return data.astype(dtype, copy=False)
+    data = data.real if data.dtype.kind == "c" and dtype.kind != "c" else data
+    return converted(data != 0 if dtype.kind == "b" else data, dtype)
 
 
 def _keeps_its_number(before, after) -> bool:

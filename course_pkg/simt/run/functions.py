@@ -1,7 +1,6 @@
 """Calls of device functions: their arguments and signatures, and functions defined inside a kernel."""
 
 import ast
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,24 +10,9 @@ from course_pkg.simt.front.source import FunctionSource, Program
 from course_pkg.simt.front.typing import SCALARS, best_match, type_of
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import cast, evaluate, handles
-from course_pkg.simt.run.state import Frame
+from course_pkg.simt.run.state import Frame, LocalFunction
 from course_pkg.simt.run.statements import assign_name, execute, runs
 from course_pkg.simt.run.values import TypeName, Value, Variable, numba_type_of
-
-
-@dataclass(frozen=True)
-class LocalFunction:
-    """A function that a kernel defines inside itself.
-
-    Attributes
-    ----------
-    program : Program
-    frame : Frame
-        The call in which the function was defined. The function's free names are variables of this call.
-    """
-
-    program: Program
-    frame: Frame
 
 
 def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tuple[list, dict]:

@@ -17,6 +17,7 @@ from course_pkg.simt.run.fields import part_of_complex
 from course_pkg.simt.run.functions import call_function
 from course_pkg.simt.run.iteration import (
     SEQUENCES,
+    Elements,
     Zipped,
     enumerated,
     indices_of,
@@ -125,7 +126,7 @@ def _of_array(run, frame, node, name, arguments, mask):
     if name == "count_nonzero":
         return call_function(run, frame, node, library.function(name), [array], {}, mask)
     if name == "nditer":
-        return flattened(run, array)
+        return Elements(array, array_member(run, frame, node, array, "size", mask))
     if name == "ndenumerate":
         indices = indices_of(run, frame, node, [array.shape], mask)
         return Zipped((indices, flattened(run, array)))

@@ -1,7 +1,7 @@
 """The sequences that a ``for`` can run over: ranges, arrays, tuples, ``enumerate``, ``zip`` and others."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -11,7 +11,7 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import element, loaded
+from course_pkg.simt.run.access import element, loaded, locate
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate
 from course_pkg.simt.run.hindsight import follow
@@ -44,6 +44,14 @@ class Flat:
 
 
 @dataclass(slots=True, eq=False)
+class Elements:
+    """``numpy.nditer(array)``: arrays without dimensions, each of which is an element of the array."""
+
+    array: Array
+    size: Value
+
+
+@dataclass(slots=True, eq=False)
 class Indices:
     """The indices of all elements of an array of this shape, in row-major order."""
 
@@ -51,7 +59,7 @@ class Indices:
     size: Value
 
 
-SEQUENCES = (Range, Flat, Indices, Array, tuple, Enumerated, Zipped)
+SEQUENCES = (Range, Flat, Elements, Indices, Array, tuple, Enumerated, Zipped)
 
 
 def sequence_of(run, frame, node, mask):
@@ -118,7 +126,7 @@ def length_of(run, sequence, mask) -> Value:
         return sequence.shape[0]
     if isinstance(sequence, tuple):
         return run.constant(len(sequence))
-    if isinstance(sequence, (Flat, Indices)):
+    if isinstance(sequence, (Flat, Elements, Indices)):
         return sequence.size
     if isinstance(sequence, Enumerated):
         return length_of(run, sequence.sequence, mask)
@@ -163,6 +171,10 @@ def _part(run, frame, node, sequence, at: Value, mask):
     if isinstance(sequence, Flat):
         indices = _place(run, frame, node, sequence.array.shape, at, mask)
         return loaded_part(run, frame, node, sequence.array, indices, mask)
+    if isinstance(sequence, Elements):
+        indices = _place(run, frame, node, sequence.array.shape, at, mask)
+        found = locate(run, frame, node, sequence.array, indices, mask)
+        return replace(sequence.array, shape=(), strides=(), offset=found.offset, key=found.key)
     if isinstance(sequence, Enumerated):
         number = at
         if not sequence.start.constant or sequence.start.number:

@@ -19,7 +19,7 @@ from course_pkg.simt.run.endless import Watch, leaves
 from course_pkg.simt.run.expressions import condition
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch
 from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
-from course_pkg.simt.run.sketch import of_one_type, sketch_loop, widen
+from course_pkg.simt.run.sketch import of_one_type, require_no_growth, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.sway import leave
@@ -77,20 +77,12 @@ def _for(run, frame, node, mask):
     numbers = counted_by(run, sequence, mask)
     start, stop, step = numbers.start, numbers.stop, numbers.step
     if run.dry:
-        return sketch_loop(
-            run,
-            frame,
-            node,
-            mask,
-            execute,
-            lambda: bind(
-                run,
-                frame,
-                node.target,
-                item_of(run, frame, node, sequence, run.blank(start.type), mask),
-                mask,
-            ),
-        )
+
+        def begin():
+            item = item_of(run, frame, node, sequence, run.blank(start.type), mask)
+            bind(run, frame, node.target, item, mask)
+
+        return sketch_loop(run, frame, node, mask, execute, begin)
     widen(run, frame, node)
     for end in (start, stop, step):
         run.ledger.demand(end, mask)
@@ -142,14 +134,17 @@ def _for(run, frame, node, mask):
 
 def _for_each(run, frame, node, mask, sequence):
     if not of_one_type(sequence):
-        raise unsupported(frame, node, "a loop over a tuple whose items have different types")
-    loop, returned, current = _begin_loop(run, frame, node, mask, True), frame.returned, mask
+        way = "cast its items to one type, as in (int64(i), j)"
+        raise unsupported(frame, node, "a loop over a tuple whose items have different types", way)
+    before, returned, current = dict(frame.variables), frame.returned, mask
+    loop = _begin_loop(run, frame, node, mask, True)
     for item in sequence:
         if not current:
             break
         bind(run, frame, node.target, item, current)
         after = _one_pass(run, frame, loop, node, current, True)
         current = current if run.dry else after
+    require_no_growth(frame, node, before)
     return _end_loop(run, frame, node, mask, loop, current, returned, True)
 
 

@@ -107,7 +107,7 @@ def method(run, frame, node, bound: Method, arguments, mask):
     if isinstance(owner, Grid):
         return sync_grid(run, frame, node, mask)
     if isinstance(owner, Value):
-        return _of_number(run, owner, name)
+        return _of_number(run, frame, node, owner, name, arguments)
     if name in library.REDUCTIONS:
         if arguments:
             raise SimtError.at(
@@ -149,11 +149,30 @@ def part_of_number(run, number: Value, name: str) -> Value:
     return number if name == "real" else run.constant(0, number.type)
 
 
-def _of_number(run, number: Value, name: str) -> Value:
+def _of_number(run, frame, node, number: Value, name: str, arguments) -> Value:
+    if name == "view":
+        return _bits(run, frame, node, number, arguments)
     if name == "item" or number.data.dtype.kind != "c":
         return number
     key = run.numbering.of("conjugate", number.key)
     return follow(run.view(number, np.conj(number.data), number.type, key), np.conj, number)
+
+
+def _bits(run, frame, node, number: Value, arguments) -> Value:
+    """Return the bits of a number as a number of another type."""
+    (kind,) = arguments if len(arguments) == 1 else (None,)
+    dtype = np.dtype(str(kind.type)) if isinstance(kind, TypeName) else None
+    if dtype is None or dtype.itemsize != number.data.dtype.itemsize:
+        size = f"{8 * number.data.dtype.itemsize} bits"
+        raise SimtError.at(
+            frame.program.name, node.lineno, f".view of a {number.type} takes a type of {size}."
+        )
+
+    def seen(data):
+        return np.ascontiguousarray(data).view(dtype)
+
+    key = run.numbering.of(("seen as", dtype.name), number.key)
+    return follow(run.view(number, seen(number.data), kind.type, key, number.constant), seen, number)
 
 
 def _shape(run, frame, node, array, arguments) -> Array:
@@ -181,7 +200,56 @@ def _viewed(run, frame, node, array, arguments) -> Array:
     """Return a view of an array's bytes as elements of another type of the same size."""
     (kind,) = arguments if len(arguments) == 1 else (None,)
     dtype = np.dtype(str(kind.type)) if isinstance(kind, TypeName) else None
-    if dtype is None or dtype.itemsize != array.dtype.itemsize:
-        raise unsupported(frame, node, "a view as elements of another size", compiled=True)
+    if dtype is None:
+        raise SimtError.at(frame.program.name, node.lineno, ".view takes one type, such as np.int64.")
     key = run.numbering.of(("seen as", dtype.name), array.key)
-    return replace(array, dtype=dtype, type=type_of(dtype), flat=array.flat.view(dtype), key=key)
+    seen = replace(array, dtype=dtype, type=type_of(dtype), key=key)
+    if dtype.itemsize == array.dtype.itemsize:
+        return replace(seen, flat=array.flat.view(dtype))
+    if dtype.itemsize % array.region.unit:
+        raise unsupported(
+            frame,
+            node,
+            f"a view of {array.dtype} as the smaller {dtype}",
+            way="pass array.view(…) to the launch, or shift and mask the bits",
+            compiled=True,
+        )
+    return _of_another_size(run, frame, node, array, seen)
+
+
+def _of_another_size(run, frame, node, array: Array, seen: Array) -> Array:
+    """Return a view whose last dimension has more or fewer elements, because each takes another number of bytes."""
+    old, new = array.dtype.itemsize, seen.dtype.itemsize
+    if run.dry:
+        return replace(seen, shape=(*array.shape[:-1], run.blank(INT64)))
+    numbers = [array.extent, *array.strides[:-1], *np.unique(array.offset).tolist()]
+    last = array.shape[-1] if array.ndim else None
+    if (
+        last is None
+        or not last.uniform
+        or array.byte0 % new
+        or any(n * old % new for n in [*numbers, last.number])
+    ):
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"{array.name} cannot be seen as {seen.dtype}: size and place in memory must be multiples of {new} bytes.",
+        )
+
+    def scaled(data):
+        return data * old // new
+
+    extent = run.constant(scaled(last.number))
+    if not last.constant:
+        extent = run.view(
+            last, scaled(last.data.astype(np.int64)), INT64, run.numbering.of((old, new), last.key)
+        )
+    whole = array.flat.size * old // new * new // old
+    return replace(
+        seen,
+        flat=array.flat[:whole].view(seen.dtype),
+        extent=scaled(array.extent),
+        shape=(*array.shape[:-1], extent),
+        strides=(*(scaled(s) for s in array.strides[:-1]), 1),
+        offset=scaled(array.offset),
+    )

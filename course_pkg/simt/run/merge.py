@@ -7,6 +7,7 @@ from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import dtype_of, unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.hindsight import follow_either
+from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.views import merge_views
 
@@ -41,7 +42,7 @@ def merge(run, mask, new, old, seen=True):
         value = run.fresh(choose(new.data, old.data), numba_type)
         return follow_either(value, choose, pick, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
-        return tuple(merge(run, mask, a, b, seen) for a, b in zip(new, old, strict=True))
+        return rebuilt(new, (merge(run, mask, a, b, seen) for a, b in zip(new, old, strict=True)))
     if new is old:
         return new
     if isinstance(new, Array) and isinstance(old, Array):

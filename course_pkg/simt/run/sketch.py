@@ -15,6 +15,7 @@ from course_pkg.simt.front.typing import INT64, unify
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import cast
+from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
 
@@ -80,6 +81,19 @@ def sketch_loop(run, frame, node, mask, execute, begin):
     return mask
 
 
+def require_no_growth(frame, node, before: dict) -> None:
+    """Raise an error if a loop has made a tuple longer or shorter: its type would be another one in each trip."""
+    for name, variable in before.items():
+        old, new = variable.value, frame.variables[name].value
+        if isinstance(old, tuple) and isinstance(new, tuple) and len(old) != len(new):
+            raise unsupported(
+                frame,
+                node,
+                f"a tuple that grows in a loop, {name!r},",
+                way="fill a cuda.local.array in the loop",
+            )
+
+
 def _unknown(run, variable):
     return Variable(_of_any_trip(run, variable.value), variable.mask)
 
@@ -89,7 +103,7 @@ def _of_any_trip(run, value):
     if isinstance(value, Value):
         return run.blank(value.type)
     if isinstance(value, tuple):
-        return tuple(_of_any_trip(run, part) for part in value)
+        return rebuilt(value, (_of_any_trip(run, part) for part in value))
     if isinstance(value, Array):
         return replace(value, shape=tuple(run.blank(extent.type) for extent in value.shape))
     return value
@@ -117,7 +131,7 @@ def _common(run, frame, node, name, a, b):
         except Unsupported as error:
             raise at_its_place(frame, node, error, name) from None
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple(_common(run, frame, node, name, x, y) for x, y in zip(a, b, strict=True))
+        return rebuilt(a, (_common(run, frame, node, name, x, y) for x, y in zip(a, b, strict=True)))
     if isinstance(a, Torn) or isinstance(b, Torn):
         return a if isinstance(a, Torn) else b
     try:
@@ -138,7 +152,7 @@ def any_of(run, things):
     if isinstance(first, Value) and all(isinstance(t, Value) for t in rest):
         return run.blank(reduce(unify, (t.type for t in rest), first.type))
     if isinstance(first, tuple) and all(isinstance(t, tuple) and len(t) == len(first) for t in rest):
-        return tuple(any_of(run, parts) for parts in zip(first, *rest, strict=True))
+        return rebuilt(first, (any_of(run, parts) for parts in zip(first, *rest, strict=True)))
     if isinstance(first, Array) and all(isinstance(t, Array) and _alike(t, first) for t in rest):
         if not rest:
             return first

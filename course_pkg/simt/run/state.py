@@ -35,6 +35,21 @@ class Frame:
     outer: "Frame | None" = None  # for a nested function, the call in which it was defined
 
 
+@dataclass(frozen=True)
+class LocalFunction:
+    """A function that a kernel defines inside itself.
+
+    Attributes
+    ----------
+    program : Program
+    frame : Frame
+        The call in which the function was defined. The function's free names are variables of this call.
+    """
+
+    program: Program
+    frame: Frame
+
+
 @dataclass(eq=False)
 class Loop:
     """The lanes that have left a loop by ``break``, or the current trip by ``continue``.

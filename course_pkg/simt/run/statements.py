@@ -21,6 +21,7 @@ from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.leaving import leaving
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.needed import require_numbers
+from course_pkg.simt.run.returning import require_returnable
 from course_pkg.simt.run.sketch import any_of, sketch_if, widen
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.sway import leave, scope, swayed
@@ -231,8 +232,7 @@ def _return(run, frame, node, mask):
                 frame.program.name, node.lineno, "a kernel returns nothing; write its result to an array."
             )
         value = swayed(run, evaluate(run, frame, node.value, mask))
-        if isinstance(value, Array) and frame.outer is None:
-            _require_argument(frame, node)
+        require_returnable(frame, node, value)
         earlier = frame.result_mask
         if run.dry and earlier is not None and isinstance(value, Value) and isinstance(frame.result, Value):
             value = run.blank(unify(value.type, frame.result.type))
@@ -245,19 +245,6 @@ def _return(run, frame, node, mask):
     if frame.is_kernel:
         run.exited = run.exited.union(mask)
     return run.wave.nobody
-
-
-def _require_argument(frame, node) -> None:
-    """Raise an error if a device function returns an array that is none of its arguments, which Numba refuses."""
-    name = getattr(node.value, "id", None)
-    if name in frame.program.parameters and name not in frame.program.stored:
-        return
-    raise SimtError.at(
-        frame.program.name,
-        node.lineno,
-        "of arrays, Numba lets a device function return only its arguments, by their own names: let the caller make "
-        "the array or the slice, and pass it.",
-    )
 
 
 @runs(ast.Expr)

@@ -19,6 +19,7 @@ import numpy as np
 
 from course_pkg.simt.memory.handover import WORLDS
 from course_pkg.simt.run.hindsight import with_many
+from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.values import Value
 
 
@@ -47,7 +48,7 @@ def swayed(run, value):
     if not any(run.scopes):
         return value
     if isinstance(value, tuple):
-        return tuple(swayed(run, part) for part in value)
+        return rebuilt(value, (swayed(run, part) for part in value))
     if not isinstance(value, Value):
         return value
     strands = {event: strand for one in run.scopes for event, strand in one.items()}

@@ -7,7 +7,7 @@ import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import Unsupported
-from course_pkg.simt.front.typing import BOOL, dtype_of, type_of_number
+from course_pkg.simt.front.typing import BOOL, converted, dtype_of, type_of_number
 
 
 @dataclass(slots=True, eq=False)
@@ -284,7 +284,7 @@ class Constants:
         name = value.key, value.type.name, numba_type.name
         found = self._cast.get(name)
         if found is None:
-            number = value.data.astype(dtype_of(numba_type)).reshape(-1)[0]
+            number = converted(value.data, dtype_of(numba_type)).reshape(-1)[0]
             found = self._cast[name] = self(number, numba_type)
         return found
 
