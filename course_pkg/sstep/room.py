@@ -186,8 +186,6 @@ class Room:
         """Return what :meth:`gram` returns, with the sums with r, where scalar work is done."""
         return self.gram(old, fresh, self.r)
 
-    # ---- sums and updates
-
     def total(self, sums):
         """Return sums over all points of the system, given the sums over the points that this room holds."""
         return sums

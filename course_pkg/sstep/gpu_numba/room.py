@@ -8,24 +8,22 @@ from course_pkg.cg.gpu_numba.maps import DOT_BLOCKS, THREADS_MAP
 from course_pkg.core import CourseError
 from course_pkg.core.checks import byte_range, require_arrays, require_ndim, require_shape
 from course_pkg.core.systems import check_stops
-from course_pkg.device.graphs import SIMT, Repeats
+from course_pkg.device.graphs import Repeats
 from course_pkg.precond import cycle
 from course_pkg.precond import gpu_numba as precond
 from course_pkg.precond.preconditioners import Preconditioner
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_numba import spmv_csr_vector
 from course_pkg.sstep.gpu_numba.gram_matrix import parts
-from course_pkg.sstep.gpu_numba.sums import finish_kernel
+from course_pkg.sstep.gpu_numba.iterations import Iterations
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.room import Room
-from course_pkg.sstep.tuning import THREADS
 
 LINE = 16  # elements of a cache line in float64; each vector of a block begins at a multiple of it
 BLOCKS_ROWS = 1024
-UNSEEN = 1 if SIMT else 8  # iterations after which the host looks at their numbers
 
 
-class DeviceRoom(Room):
+class DeviceRoom(Iterations, Room):
     """Vectors in GPU memory, padded to whole cache lines: the gap behind each row of the grid is zero and stays zero.
 
     Parameters
@@ -218,62 +216,6 @@ class DeviceRoom(Room):
         for k, (u, v) in enumerate(pairs):
             dot_kernel[blocks, THREADS_MAP, self.stream](u, v, partial[k])
         return partial
-
-    # ---- iterations whose scalar work is done by the GPU
-
-    @property
-    def repeats_iterations(self) -> bool:
-        """Whether CUDA graphs may hold whole iterations of pcg and pfcg."""
-        return self.repeats
-
-    def looks(self, queued: int) -> bool:
-        """Return True after the first iterations, which compile and record, and then after some iterations each."""
-        return queued < UNSEEN or queued % UNSEEN == 0
-
-    def iteration(self, key, step, *arguments) -> None:
-        """Do ``step(*arguments)``, an iteration for which the host does not wait; if possible, by one graph."""
-        if self.repeats_iterations:
-            self._again(key, step, *arguments)
-        else:
-            step(*arguments)
-
-    def numbers(self, array):
-        """Return a copy in GPU memory."""
-        return cuda.to_device(array)
-
-    def few(self, shape, what):
-        """Return memory for a few numbers on the GPU, the same in every iteration."""
-        return self.kept(shape, what)
-
-    def scalar(self, kernel, *arguments) -> None:
-        """Do scalar work by one thread."""
-        kernel[1, 1, self.stream](*arguments)
-
-    def follow(self, v, number, w, out) -> None:
-        """Compute ``out = v + number[0] w`` with a number in GPU memory."""
-        self.ops.follow(v, number, w, out, stream=self.stream)
-
-    def totals(self, out, *pairs) -> None:
-        """Write the dot products of pairs of vectors to GPU memory; one reduction."""
-        partial = self._parts(*pairs)
-        finish_kernel[len(pairs), THREADS, self.stream](
-            partial.reshape(partial.size), np.int32(partial.shape[1]), out
-        )
-        self.add(out)
-
-    def gram_of_iteration(self, old, fresh):
-        """Return the upper triangle of the Gram matrix in GPU memory; one reduction."""
-        self.reductions += 1
-        m = 1 if old is None else 2
-        out = self.kept((m + 1, m + 1))
-        self.sums(old, fresh, self.r, out)
-        self.add(out)
-        return out
-
-    def add(self, sums) -> None:
-        """Add up sums over all GPUs, in place; here, there is one."""
-
-    # ---- sums and updates
 
     def residual(self, x, out) -> float:
         """Compute ``out = b - A x`` and return its norm; one reduction."""

@@ -1,0 +1,73 @@
+"""Iterations of pcg and pfcg on a GPU: their numbers stay in GPU memory, so the host queues one after the other."""
+
+import numpy as np
+
+from course_pkg import cuda
+from course_pkg.device.graphs import SIMT
+from course_pkg.sstep.gpu_numba.sums import finish_kernel
+from course_pkg.sstep.tuning import THREADS
+
+UNSEEN = 1 if SIMT else 8  # iterations after which the host looks at their numbers
+
+
+class Iterations:
+    """A mixin of rooms in GPU memory: what an iteration does without the host (``sstep/scalars.py``).
+
+    Examples
+    --------
+    >>> from course_pkg.sstep.gpu_numba.room import DeviceRoom
+    >>> DeviceRoom.__mro__[1] is Iterations
+    True
+    """
+
+    @property
+    def repeats_iterations(self) -> bool:
+        """Whether CUDA graphs may hold whole iterations of pcg and pfcg."""
+        return self.repeats
+
+    def looks(self, queued: int) -> bool:
+        """Return True after the first iterations, which compile and record, and then after some iterations each."""
+        return queued < UNSEEN or queued % UNSEEN == 0
+
+    def iteration(self, key, step, *arguments) -> None:
+        """Do ``step(*arguments)``, an iteration for which the host does not wait; if possible, by one graph."""
+        if self.repeats_iterations:
+            self._again(key, step, *arguments)
+        else:
+            step(*arguments)
+
+    def numbers(self, array):
+        """Return a copy in GPU memory."""
+        return cuda.to_device(array)
+
+    def few(self, shape, what):
+        """Return memory for a few numbers on the GPU, the same in every iteration."""
+        return self.kept(shape, what)
+
+    def scalar(self, kernel, *arguments) -> None:
+        """Do scalar work by one thread."""
+        kernel[1, 1, self.stream](*arguments)
+
+    def follow(self, v, number, w, out) -> None:
+        """Compute ``out = v + number[0] w`` with a number in GPU memory."""
+        self.ops.follow(v, number, w, out, stream=self.stream)
+
+    def totals(self, out, *pairs) -> None:
+        """Write the dot products of pairs of vectors to GPU memory; one reduction."""
+        partial = self._parts(*pairs)
+        finish_kernel[len(pairs), THREADS, self.stream](
+            partial.reshape(partial.size), np.int32(partial.shape[1]), out
+        )
+        self.add(out)
+
+    def gram_of_iteration(self, old, fresh):
+        """Return the upper triangle of the Gram matrix in GPU memory; one reduction."""
+        self.reductions += 1
+        m = 1 if old is None else 2
+        out = self.kept((m + 1, m + 1))
+        self.sums(old, fresh, self.r, out)
+        self.add(out)
+        return out
+
+    def add(self, sums) -> None:
+        """Add up sums over all GPUs, in place; here, there is one."""
