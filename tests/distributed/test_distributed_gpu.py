@@ -119,7 +119,7 @@ def stored(comm, A=None):
 @pytest.mark.parametrize("preconditioned", [False, True])
 @pytest.mark.parametrize(("name", "options"), METHODS)
 def test_rows_on_gpus_solve_as_rows_on_ranks_of_cpus(name, options, preconditioned):
-    A, b = scattered(), field().reshape(-1)
+    A, b = scattered(), field(GRID).reshape(-1)
     more = {**options, "rtol": ROUGHLY}
 
     def solve(comm, on_gpu):
@@ -167,7 +167,7 @@ def test_passes_in_graphs_send_and_sum_as_passes_without():
 
 @pytest.mark.parametrize(("name", "options"), METHODS[:2])
 def test_iterations_in_graphs_send_and_sum_as_iterations_without(name, options):
-    b, counts = field(), {}
+    b, counts = field(GRID), {}
 
     def solve(comm, kind):
         A = DeviceSlab(GRID, kind(comm))
