@@ -38,11 +38,11 @@ def _operator(name):
     return [_one(f"operator.{name}({{r}}, i)", dtype), _one(f"operator.{name}(i, {{r}})", dtype)]
 
 
-OPERATOR_CALLS = {name: _operator(name) for name in OPERATORS}
+OPERATOR_CALLS = {name: _operator(name) for name in sorted(OPERATORS)}
 REDUCED = {
     name: [_one(f"{{row}}.{name}()", reads=_READ_AGAIN.get(name, 1)),
            _one(f"np.{name}({{row}})", reads=_READ_AGAIN.get(name, 1))]
-    for name in REDUCTIONS
+    for name in sorted(REDUCTIONS)
 }  # fmt: skip
 SEQUENCES = {
     "sum": [_one("sum({row})"), _one("sum({row}, 2.0)")],
