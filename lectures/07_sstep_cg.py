@@ -982,7 +982,7 @@ def summary_row(name):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [summary_row(name) for name in SUMMED],
-    f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: the stable method's are at most 5 % more than CG's. All times but the first: whole solves; on the H200, parts of a round are CUDA graphs, on the H100 they were not yet. {ORIGIN if TIMED else PENDING}",
+    f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: the stable method's are at most 5 % more than CG's. All times but the first: whole solves, of which CUDA graphs do whole iterations or the parts of a round. {ORIGIN if TIMED else PENDING}",
 )
 
 
@@ -1017,7 +1017,7 @@ solves = {
 }
 rows = [recorded_row(t, v, s) for t, v in TITLES.items() for s in sorted({m.parameters.get("s", 0) for m in solves[t]})]
 assert per_point(STABLE, s=4) > per_point(MOMENTS, s=4) and len(rows) >= 10
-bench.Table(rows, f"{CUBE}³ points, whole solves, in which the host waits for each sum; on the H200, parts of a round are CUDA graphs, on the H100 they were not yet. Sums include those before and after the loop. {ORIGIN}")
+bench.Table(rows, f"{CUBE}³ points, whole solves by CUDA graphs. In the first two, an iteration runs without the host; in the others, the host waits for the sums of each round. Sums include those before and after the loop. {ORIGIN}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward

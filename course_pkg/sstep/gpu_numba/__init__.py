@@ -5,8 +5,8 @@ blocks, x and r, and ``follow`` takes a coefficient from GPU memory. ``room`` ho
 memory, and ``methods`` the methods. The variants, each with its idea, are listed in ``course_pkg/sstep/variants.py``.
 
 Arguments and equations are those of ``reference.py``; arrays are in GPU memory. If an argument does not fit, a function
-raises ``CourseError`` before anything is written. A launch does not synchronise; pcg and pfcg
-synchronise after some iterations, the others once for each reduction.
+raises ``CourseError`` before anything is written. A launch does not synchronise. In pcg and pfcg
+the host looks at the numbers after every eighth iteration; in the s-step methods it waits for the sums of each pass.
 """
 
 from course_pkg.sstep.gpu_numba.basis import (

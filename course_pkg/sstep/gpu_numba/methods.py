@@ -1,4 +1,4 @@
-"""The methods on a GPU: one sweep for each operation of a pass, and one synchronisation for each reduction.
+"""The methods on a GPU: one sweep for each operation of a pass, and one synchronisation for each pass of s-step.
 
 ``A`` is a :class:`~course_pkg.sstep.problem.Laplacian`, which is fused with the recurrence of the basis, or a
 :class:`~course_pkg.spmv.formats.Csr` in GPU memory. b and x0 are device arrays, float64 or float32: grids of three
@@ -20,9 +20,9 @@ def _room(*arguments) -> DeviceRoom:
 
 
 def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
-    """Solve ``A x = b`` by preconditioned conjugate gradients: in each iteration, the host waits for two reductions.
+    """Solve ``A x = b`` by preconditioned conjugate gradients; no iteration waits for the host.
 
-    Without M, :func:`course_pkg.cg.gpu_numba.cg_two_kernel` is faster: it fuses more, and the host waits less often.
+    Without M, :func:`course_pkg.cg.gpu_numba.cg_two_kernel` is faster, because it fuses more.
 
     Examples
     --------
@@ -37,6 +37,8 @@ def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=No
 
 def pfcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
     """Solve ``A x = b`` by flexible conjugate gradients: one reduction, and one sweep of updates, for each iteration.
+
+    No iteration waits for the host.
 
     Examples
     --------
