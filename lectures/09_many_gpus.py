@@ -1001,7 +1001,7 @@ def measured_table(on):
     """Return the table of one record: of the published cube, or of the largest that was solved on one rank and more."""
     ranks, edge = max(on.ranks), EDGE if EDGE in cubes(on) else max(cubes(on))
     shown = shown_of(on, edge, ranks)
-    hosted = "; others: whole solves over iterations, where the host waits for each sum" * any(name not in FUSED for name, _ in shown)
+    hosted = "; others: whole solves over iterations" * any(name not in FUSED for name, _ in shown)
     return bench.Table(
         [measured_row(on, name, s, edge, ranks) for name, s in shown],
         f"{edge}³ points; per iteration. Strong, weak: efficiency. Two kernels: CUDA graphs in mid-solve{hosted}. {on.origin}",

@@ -39,11 +39,12 @@ class Scaling(OnDevice):
 
     @cached_property
     def solves(self) -> list[Measurement]:
-        """All recorded solves and graphs of iterations, by methods that the model knows, with overlap."""
+        """All recorded solves and graphs of iterations without a stored matrix, by methods that the model knows."""
         return [
             m
             for m in self.rows
             if function_name(m) in KNOWN
+            and "matrix" not in m.parameters
             and m.parameters.get("scaling") in (STRONG, WEAK)
             and m.parameters.get("overlap", True)
         ]

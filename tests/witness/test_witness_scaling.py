@@ -65,6 +65,13 @@ def test_solves_and_messages_are_found(on):
     )
 
 
+def test_a_stored_matrix_is_not_taken_for_the_stencil(on):
+    stored = solved(1, 1.0, (9, 9, 9), "strong")
+    stored = replace(stored, parameters={**stored.parameters, "matrix": "poisson_3d"})
+    on.found.measurements.append(stored)
+    assert Scaling(on.found).edges == [8] and Scaling(on.found).solve("pcg", 9, 1) is None
+
+
 def test_efficiencies_compare_points_per_second_and_rank(on):
     assert on.efficiency("pcg", 8, 2) == pytest.approx(TOOK[1] / (2 * TOOK[2]))
     assert on.efficiency("pcg", 8, 2, scaling="weak") == pytest.approx(TOOK[1] / WEAK_S)
