@@ -464,9 +464,9 @@ assert len({t.block for t in hazard.threads}) == 2
 viz.race_picture(hazard, wanted="old")
 
 # %% slideshow={"slide_type": "skip"}
-code = inspect.getsource(fused_in_place.py_func).splitlines()
+code, first = inspect.getsourcelines(fused_in_place.py_func)
 for line in sorted({hazard.line, hazard.other_line}):
-    print(f"{line:3} {code[line - 1].strip()}")
+    print(f"{line:3} {code[line - first].strip()}")
 print()
 print(textwrap.fill(hazard.message, 84))
 
@@ -749,13 +749,12 @@ bench.Table(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The longest clock of an iteration**, as the figures of this lecture show it, takes its launches over fields together: the bytes of all, and what all ask of
 # L2, L1 and the schedulers, beside the sum of their times. The launches with one block, which make α and β, are left out. Memory is the longest clock
-# wherever all launches of a method were counted: at 250³ each method, at 1000³ the two kernels and deferred x. Deferred x was counted on the H200 alone.
+# wherever all launches of a method were counted: at 250³ each method, at 1000³ the two kernels and deferred x.
 
 # %% slideshow={"slide_type": "skip"}
 longest = {(on.name, v, edge): on.iteration_clock(v, edge) for on in GPUS for v in METHODS for edge in (SMALL, LARGE)}
 of_memory = {key for key, clock in longest.items() if clock.startswith(clocks.MEMORY)}
 uncounted = {(on.name, v, LARGE) for on in GPUS for v in METHODS if v not in (two_kernel, deferred_x)}
-uncounted |= {(on_h100.name, deferred_x, edge) for edge in (SMALL, LARGE)}
 assert {key for key, clock in longest.items() if clock == clocks.NOT_COUNTED} == uncounted == longest.keys() - of_memory
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -174,9 +174,9 @@ class Room:
         """Do ``step(*arguments)``, an iteration in which the host does not look at any number."""
         step(*arguments)
 
-    def scalar(self, kernel, *arguments) -> None:
-        """Do scalar work: call the Python function of a kernel of ``scalars.py``."""
-        kernel.py_func(*arguments)
+    def scalar(self, function, *arguments) -> None:
+        """Do scalar work: call a function of ``scalars.py``."""
+        function(*arguments)
 
     def totals(self, out, *pairs) -> None:
         """Write the dot products of pairs of vectors to where scalar work is done; one reduction."""

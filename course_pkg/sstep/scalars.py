@@ -1,13 +1,8 @@
-"""The scalar work of an iteration of pcg and pfcg: kernels of one thread, which the host can call as functions, too.
+"""The scalar work of an iteration of pcg and pfcg: functions that run on the host and, compiled, on a GPU.
 
-All numbers of a solve are in one float64 array, ``state``. In host memory, the host computes with the Python functions
-of the kernels (``py_func``), and sees the numbers after each iteration. In GPU memory, the kernels compute: the host
-queues iterations without waiting for them, and looks at the numbers from time to time.
-
-Kernels:
-    pcg_alpha_kernel      alpha from p·Ap
-    pcg_beta_kernel       beta from u·r and r·r; it ends the iteration
-    pfcg_scalars_kernel   both coefficients of pfcg from its Gram matrix
+All numbers of a solve are in one float64 array, ``state``. In host memory, the host calls the functions, and sees the
+numbers after each iteration. In GPU memory, kernels of one thread call them (``gpu_numba/scalars.py``): the host queues
+iterations without waiting for them, and looks at the numbers from time to time.
 
 Once a solve has stopped, its coefficients are zero, and iterations that are queued already leave x as it is. Steps are
 numbered as in ``solver.py``.
@@ -15,7 +10,6 @@ numbered as in ``solver.py``.
 
 import numpy as np
 
-from course_pkg import cuda
 from course_pkg.cg.checks import why_stopped
 from course_pkg.cg.outcome import Stop, preconditioner_not_definite
 
@@ -28,8 +22,7 @@ RUNNING, CONVERGED, LIMITED, BROKEN, INDEFINITE = range(5)
 INFINITE = np.inf
 
 
-@cuda.jit
-def pcg_alpha_kernel(totals, state):
+def pcg_alpha(totals, state):
     """Compute alpha from p·Ap (step 6), or stop if p·Ap or delta is not as it must be.
 
     Parameters
@@ -41,7 +34,7 @@ def pcg_alpha_kernel(totals, state):
     --------
     >>> state = np.zeros(SIZE)
     >>> state[DELTA] = 6.0
-    >>> pcg_alpha_kernel.py_func(np.array([3.0]), state)
+    >>> pcg_alpha(np.array([3.0]), state)
     >>> float(state[ALPHA]), float(state[MINUS_ALPHA])
     (2.0, -2.0)
     """
@@ -56,8 +49,7 @@ def pcg_alpha_kernel(totals, state):
         state[ALPHA], state[MINUS_ALPHA] = alpha, -alpha
 
 
-@cuda.jit
-def pcg_beta_kernel(totals, state, history):
+def pcg_beta(totals, state, history):
     """Compute beta from u·r and r·r (step 10), and end the iteration.
 
     Parameters
@@ -71,7 +63,7 @@ def pcg_beta_kernel(totals, state, history):
     --------
     >>> state, history = np.zeros(SIZE), np.zeros(KEPT)
     >>> state[DELTA], state[LIMIT] = 6.0, 10
-    >>> pcg_beta_kernel.py_func(np.array([3.0, 4.0]), state, history)
+    >>> pcg_beta(np.array([3.0, 4.0]), state, history)
     >>> float(state[BETA]), int(state[ITERATION]), float(history[1])
     (0.5, 1, 4.0)
     """
@@ -91,8 +83,7 @@ def pcg_beta_kernel(totals, state, history):
             state[ALPHA], state[MINUS_ALPHA] = 0.0, 0.0
 
 
-@cuda.jit
-def pfcg_scalars_kernel(G, state, history, beta, alpha):
+def pfcg_scalars(G, state, history, beta, alpha):
     """Compute both coefficients of an iteration of pfcg from its Gram matrix (steps 11 to 14), or stop.
 
     Parameters
@@ -102,7 +93,7 @@ def pfcg_scalars_kernel(G, state, history, beta, alpha):
     state : float64 array, shape (SIZE,)
         ``state[P_A_P]`` is rho, which is p·Ap by a recurrence; it is 0 before the first iteration.
     history : float64 array, shape (KEPT,)
-        As for :func:`pcg_beta_kernel`.
+        As for :func:`pcg_beta`.
     beta, alpha : float64 array, shape (1, 1) and (1,)
         The results; zero if the solve has stopped.
 
@@ -110,7 +101,7 @@ def pfcg_scalars_kernel(G, state, history, beta, alpha):
     --------
     >>> state, history, beta, alpha = np.zeros(SIZE), np.zeros(KEPT), np.zeros((1, 1)), np.zeros(1)
     >>> state[LIMIT] = 10
-    >>> pfcg_scalars_kernel.py_func(np.array([[2.0, 6.0], [0.0, 9.0]]), state, history, beta, alpha)
+    >>> pfcg_scalars(np.array([[2.0, 6.0], [0.0, 9.0]]), state, history, beta, alpha)
     >>> float(alpha[0]), float(beta[0, 0]), float(history[0])
     (3.0, 0.0, 9.0)
     """
@@ -192,7 +183,7 @@ class Numbers:
     def over(self) -> bool:
         """Whether the solve has stopped, as far as the host knows without waiting for a GPU."""
         state = self.state if self.on_host else self.seen
-        return state[STOPPED] != RUNNING
+        return bool(state[STOPPED] != RUNNING)
 
     def look(self, always: bool = False) -> None:
         """Count an iteration as queued; if the room says that it is time to, read the numbers."""

@@ -23,7 +23,7 @@ from course_pkg.sstep import scalar_work
 from course_pkg.sstep.bases import basis
 from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.outcome import diverged, ended, fell
-from course_pkg.sstep.scalars import RUNNING, Numbers, pcg_alpha_kernel, pcg_beta_kernel, pfcg_scalars_kernel
+from course_pkg.sstep.scalars import RUNNING, Numbers, pcg_alpha, pcg_beta, pfcg_scalars
 from course_pkg.sstep.troubles import broken, moments_trouble
 
 
@@ -77,14 +77,14 @@ def _pcg_iteration(room, numbers, u, p, s):
     one, two = room.few((1,), "p·Ap"), room.few((2,), "u·r and r·r")
     room.multiply(p, s)  # 5
     room.totals(one, (p, s))
-    room.scalar(pcg_alpha_kernel, one, numbers.state)  # 6
+    room.scalar(pcg_alpha, one, numbers.state)  # 6
     if numbers.over:
         return
     room.follow(room.x, numbers.alpha, p, room.x)  # 7
     room.follow(room.r, numbers.minus_alpha, s, room.r)  # 8
     _apply(room, room.r, u)  # 9
     room.totals(two, (u, room.r), (room.r, room.r))
-    room.scalar(pcg_beta_kernel, two, numbers.state, numbers.history)  # 10
+    room.scalar(pcg_beta, two, numbers.state, numbers.history)  # 10
     room.follow(u, numbers.beta, p, p)  # 11
 
 
@@ -115,7 +115,7 @@ def _pfcg_iteration(room, numbers, old, fresh, first):
     _apply(room, room.r, fresh[0])  # 9
     room.multiply(fresh[0], fresh[1])  # 10
     G = room.gram_of_iteration(None if first else old, fresh)
-    room.scalar(pfcg_scalars_kernel, G, numbers.state, numbers.history, beta, alpha)  # 11 to 14
+    room.scalar(pfcg_scalars, G, numbers.state, numbers.history, beta, alpha)  # 11 to 14
     if not numbers.over:
         room.update(old, fresh, beta, alpha, fresh)  # 15 to 18
 

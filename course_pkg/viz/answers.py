@@ -94,7 +94,7 @@ def answers_picture(
             ax.annotate(
                 f"{name}:\n{ns:.0f} ns",
                 (low, ns),  # the text begins at the axis, and ends before the next band
-                xytext=(6, -9),
+                xytext=(4, -9),
                 textcoords="offset points",
                 va="top",
                 size=NOTE if is_panel(figure) else TEXT,

@@ -98,7 +98,7 @@ def test_what_the_judge_does_not_read_says_what_to_write(name):
 
 
 def test_what_only_a_simulator_may_run_is_told_otherwise_to_who_is_judged():
-    report = graded("@cuda.jit\ndef f" + BODY.replace("1.0", "1.0 * hasattr(i, 'real')"), TEST, stub=STUB)
+    report = graded("@cuda.jit\ndef f" + BODY.replace("1.0", "1.0 * ord('a')"), TEST, stub=STUB)
     assert report.points == 0
     said = report.cells[0].feedback
     assert said.endswith(f"is outside what the interpreter runs. For the judge, {PLAIN}."), said

@@ -51,7 +51,9 @@ class Kernels(ast.NodeVisitor):
     def visit_Call(self, node):
         """A known kernel that is compiled once more, `cuda.jit(option=…)(kernel.py_func)`, is no new one."""
         again = isinstance(node.func, ast.Call) and is_jit(node.func.func) and len(node.args) == 1
-        if again and isinstance(node.args[0], ast.Attribute) and node.args[0].attr == "py_func":
+        if (again and isinstance(node.args[0], ast.Attribute) and node.args[0].attr == "py_func") or (
+            again and any(k.arg == "device" for k in node.func.keywords)
+        ):
             self.uses -= 1
         self.generic_visit(node)
 
@@ -84,6 +86,7 @@ def factory(n):
     with pytest.raises(AssertionError, match=r"write @cuda\.jit above"):
         kernels_of("kernel = cuda.jit(function)")
     assert kernels_of("other = cuda.jit(max_registers=32)(kernel.py_func)") == []
+    assert kernels_of("helper = cuda.jit(device=True)(function)") == []
     with pytest.raises(AssertionError, match=r"write @cuda\.jit above"):
         kernels_of("other = cuda.jit(max_registers=32)(function)")
 

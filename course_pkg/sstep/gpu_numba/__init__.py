@@ -15,9 +15,10 @@ from course_pkg.sstep.gpu_numba.basis import (
     recurrence,
     recurrence_kernel,
 )
-from course_pkg.sstep.gpu_numba.follow import follow, follow_kernel
+from course_pkg.sstep.gpu_numba.follow import follow_kernel
 from course_pkg.sstep.gpu_numba.gram_matrix import finish_gram_kernel, gram, parts
 from course_pkg.sstep.gpu_numba.methods import pcg, pcg_sstep, pcg_sstep_moments, pfcg
+from course_pkg.sstep.gpu_numba.scalars import pcg_alpha_kernel, pcg_beta_kernel, pfcg_scalars_kernel
 from course_pkg.sstep.gpu_numba.sums import (
     blocks_of,
     finish_kernel,
@@ -35,14 +36,12 @@ from course_pkg.sstep.gpu_numba.updates import (
     update_block_warps_kernel,
 )
 from course_pkg.sstep.gpu_numba.warps import Tiling, gram_warps_kernel
-from course_pkg.sstep.scalars import pcg_alpha_kernel, pcg_beta_kernel, pfcg_scalars_kernel
 
 __all__ = [
     "Tiling",
     "blocks_of",
     "finish_gram_kernel",
     "finish_kernel",
-    "follow",
     "follow_kernel",
     "gram",
     "gram_kernel",

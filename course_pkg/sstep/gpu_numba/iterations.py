@@ -4,6 +4,8 @@ import numpy as np
 
 from course_pkg import cuda
 from course_pkg.device.graphs import SIMT
+from course_pkg.sstep.gpu_numba.follow import follow
+from course_pkg.sstep.gpu_numba.scalars import KERNELS
 from course_pkg.sstep.gpu_numba.sums import finish_kernel
 from course_pkg.sstep.tuning import THREADS
 
@@ -44,13 +46,13 @@ class Iterations:
         """Return memory for a few numbers on the GPU, the same in every iteration."""
         return self.kept(shape, what)
 
-    def scalar(self, kernel, *arguments) -> None:
+    def scalar(self, function, *arguments) -> None:
         """Do scalar work by one thread."""
-        kernel[1, 1, self.stream](*arguments)
+        KERNELS[function][1, 1, self.stream](*arguments)
 
     def follow(self, v, number, w, out) -> None:
         """Compute ``out = v + number[0] w`` with a number in GPU memory."""
-        self.ops.follow(v, number, w, out, stream=self.stream)
+        follow(v, number, w, out, stream=self.stream)
 
     def totals(self, out, *pairs) -> None:
         """Write the dot products of pairs of vectors to GPU memory; one reduction."""
