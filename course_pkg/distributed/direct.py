@@ -169,7 +169,7 @@ class Direct(Link):
     (True, True)
     """
 
-    captures = captures_parts = True
+    captures = True
 
     def __init__(self, nccl: Nccl, boxes=None, aside=None):
         self.comm, self.nccl = nccl.comm, nccl
@@ -185,7 +185,10 @@ class Direct(Link):
     def start(self, sends, receives, stream) -> None:
         """Write into the windows of the neighbours, and copy what comes out of this GPU's, beside the work."""
         short, long = (
-            [[m for m in messages if _fits(m[1]) == fits] for messages in (sends, receives)]
+            [
+                [m for m in messages if self.mixes(m[1].size, m[1].dtype) == fits]
+                for messages in (sends, receives)
+            ]
             for fits in (True, False)
         )
         self.nccl.start(*long, stream)
@@ -213,6 +216,10 @@ class Direct(Link):
         else:
             add_kernel[1, THREADS_ADD, stream](array, *self.mailbox)
 
+    def mixes(self, size: int, dtype) -> bool:
+        """Return whether such a message goes through a window: a kernel like any other. Longer ones go by NCCL."""
+        return np.dtype(dtype) == np.float64 and size <= LONGEST
+
     def finish(self) -> None:
         """Wait as ``Nccl`` does.
 
@@ -226,11 +233,6 @@ class Direct(Link):
             raise CourseError(
                 f"rank {lost - 1} has not answered: a kernel on the GPU of {self.comm.name} waited for it in vain."
             )
-
-
-def _fits(array) -> bool:
-    """Return whether a message goes through a window; others go by NCCL."""
-    return np.dtype(array.dtype) == np.float64 and array.size <= LONGEST
 
 
 def _flat(array):

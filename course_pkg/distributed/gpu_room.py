@@ -104,7 +104,7 @@ class OnGpus(Clocked):
     @property
     def repeats(self) -> bool:
         """Whether CUDA graphs may hold the parts of a pass, with their messages and sums."""
-        return super().repeats and self.A.link.captures_parts
+        return super().repeats and self.A.link.mixes(self.longest_message, self.dtype)
 
     @property
     def repeats_iterations(self) -> bool:
@@ -118,10 +118,6 @@ class OnGpus(Clocked):
             return
         with self.A.phases.whole(PHASES[key[0]]):
             super().again(key, step, *arguments)
-
-    def settle(self) -> None:
-        """Wait for all that is queued: NCCL's messages in graphs and others must not be under way together."""
-        self.A.link.finish()
 
 
 class RankDeviceRoom(OnGpus, DeviceRoom):
@@ -158,6 +154,11 @@ class RankDeviceRoom(OnGpus, DeviceRoom):
         self.plan = slab_plan(A.slab)
         super().__init__(ops, A, b, x0, M, rtol, atol, maxiter)
         self.halo = {peer: self.zeros(self.plane) for peer, _ in self.plan.sends}
+
+    @property
+    def longest_message(self) -> int:
+        """Number of elements of a plane."""
+        return self.plane
 
     @property
     def unknowns(self) -> int:

@@ -48,6 +48,8 @@ class DeviceRows:
     ----------
     own_shape : (n,)
         Of this rank's part of a vector.
+    longest_message : int
+        Number of elements of the longest message between any two ranks.
     phases : Phases
         The clock that divides the host's time among phases.
 
@@ -77,6 +79,11 @@ class DeviceRows:
             for peer, where in plan.sends
         ]
         self._receives = [(peer, self.halo[where]) for peer, where in plan.receives]
+        mine = max(
+            (array.size for array in (*(s[2] for s in self._sends), *(r[1] for r in self._receives))),
+            default=0,
+        )
+        self.longest_message = int(link.comm.gather(mine).max())  # all ranks decide alike
 
     @property
     def room(self):
@@ -144,6 +151,11 @@ class RankRowsRoom(OnGpus, DeviceRoom):
     def unknowns(self) -> int:
         """Number of unknowns of all ranks."""
         return self.A.rows.unknowns
+
+    @property
+    def longest_message(self) -> int:
+        """Number of elements of the longest message between any two ranks."""
+        return self.A.longest_message
 
     @property
     def longest(self) -> int:

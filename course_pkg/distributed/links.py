@@ -23,8 +23,6 @@ class Link(ABC):
         Communicator of the same ranks, for arrays in host memory.
     captures : bool
         True if a CUDA graph can hold the queued messages and sums, because the host never has to wait for them.
-    captures_parts : bool
-        True if some messages and sums may be in graphs of their own, and others queued one by one.
     mailbox : tuple or None
         If kernels can add up over all GPUs themselves, their last arguments (``mailboxes.py``).
 
@@ -41,7 +39,6 @@ class Link(ABC):
 
     comm: Communicator
     captures: bool
-    captures_parts: bool
     mailbox: tuple | None = None
 
     @abstractmethod
@@ -63,6 +60,10 @@ class Link(ABC):
     @abstractmethod
     def add(self, array, stream) -> None:
         """Queue the in-place sum of a float64 device array over all ranks; all ranks get the same bits."""
+
+    def mixes(self, size: int, dtype) -> bool:
+        """Return whether a graph may hold messages of this size while others, and sums, are queued one by one."""
+        return False
 
     @abstractmethod
     def finish(self) -> None:
@@ -95,7 +96,7 @@ class Staged(Link):
     [array([10.]), array([0.])]
     """
 
-    captures = captures_parts = False
+    captures = False
 
     def __init__(self, comm: Communicator):
         self.comm = comm

@@ -150,7 +150,6 @@ class Nccl(Link):
         from cupy.cuda import nccl
 
         self.comm, self._nccl = comm, nccl
-        self.captures_parts = comm.ranks == 1  # NCCL's messages are all in one graph, or none is
         cupy.cuda.Device(cuda.get_current_device().id).use()
         mine = nccl.get_unique_id()  # bytes, or a tuple of numbers before CuPy 14
         shared = comm.sum(list(mine) if comm.rank == 0 else np.zeros(len(mine)))
@@ -187,6 +186,10 @@ class Nccl(Link):
             return
         where, nccl = _pointer(array), self._nccl
         self._world.allReduce(where, where, array.size, nccl.NCCL_FLOAT64, nccl.NCCL_SUM, _stream(stream))
+
+    def mixes(self, size: int, dtype) -> bool:
+        """Return True for a single rank, which sends nothing: NCCL's messages are all in one graph, or none is."""
+        return self.comm.ranks == 1
 
     def finish(self) -> None:
         """Wait for all that is queued on the default stream, no longer than the communicator's limit."""

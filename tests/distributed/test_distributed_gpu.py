@@ -144,7 +144,10 @@ def test_rows_on_gpus_solve_as_rows_on_ranks_of_cpus(name, options, precondition
 class Queued(Staged):
     """A link whose messages a graph may hold; in the interpreter, a graph calls its step."""
 
-    captures = captures_parts = True
+    captures = True
+
+    def mixes(self, size, dtype):
+        return size == GRID[1] * cg.row_pitch(GRID[2], "float64") and dtype == np.float64
 
 
 def test_passes_in_graphs_send_and_sum_as_passes_without():
@@ -163,6 +166,24 @@ def test_passes_in_graphs_send_and_sum_as_passes_without():
     np.testing.assert_array_equal(found.x.copy_to_host(), plain.x.copy_to_host())
     assert found.iterations > 3 * 2, "some passes are repeated"
     assert took[HALO] == 0 < min(took[name] for name in (PRODUCT, SUMS, UPDATES, ALLREDUCE))
+
+
+def test_graphs_hold_no_messages_that_go_by_another_way_than_the_sums():
+    """By peer memory, single precision and long messages go by NCCL, which must not be in graphs of parts."""
+
+    def repeats(A, shape, dtype):
+        return A.room(sstep, A, cuda.to_device(np.ones(shape, dtype)), None, None, 1e-6, 0.0, None).repeats
+
+    def slabs(comm):
+        A = DeviceSlab(GRID, Queued(comm))
+        return [repeats(A, A.shape, dtype) for dtype in ("float64", "float32")]
+
+    def rows(comm):  # a plane of rows has no gaps, so it is shorter than what the link takes
+        A = DeviceRows(RowBlockMatrix.of(poisson(GRID), comm), Queued(comm))
+        return A.longest_message, repeats(A, A.own_shape, "float64")
+
+    assert Serial(2).run(slabs) == [[True, False]] * 2
+    assert Serial(2).run(rows) == [(GRID[1] * GRID[2], False)] * 2
 
 
 @pytest.mark.parametrize(("name", "options"), METHODS[:2])

@@ -152,17 +152,10 @@ class DeviceRoom(Iterations, Room):
             finally:
                 self.stream = 0
 
-        before, new = (self.products, self.reductions), not self._repeats.graphs.get(key)
-        if new:
-            self.settle()
+        before = self.products, self.reductions
         self._repeats(key, queue)
-        if new:
-            self.settle()
         done = self._done.setdefault(key, (self.products - before[0], self.reductions - before[1]))
         self.products, self.reductions = before[0] + done[0], before[1] + done[1]
-
-    def settle(self) -> None:
-        """Wait before and after a step that is launched or recorded for the first time, if that is necessary."""
 
     @property
     def longest(self) -> int:
