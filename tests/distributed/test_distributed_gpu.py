@@ -169,8 +169,6 @@ def test_passes_in_graphs_send_and_sum_as_passes_without():
 
 
 def test_graphs_hold_no_messages_that_go_by_another_way_than_the_sums():
-    """By peer memory, single precision and long messages go by NCCL, which must not be in graphs of parts."""
-
     def repeats(A, shape, dtype):
         return A.room(sstep, A, cuda.to_device(np.ones(shape, dtype)), None, None, 1e-6, 0.0, None).repeats
 
@@ -288,12 +286,10 @@ def test_two_gpus_take_the_iterations_of_one_by_nccl_and_by_peer_memory():
 @pytest.mark.parametrize("opened", ["nccl import open_nccl as open_it", "direct import open_link as open_it"])
 def test_a_rank_that_dies_between_gpus_ends_the_others_with_its_name(opened):
     program = (
-        "import os, signal, numpy as np\n"
-        "from course_pkg import cuda\n"
+        "import os, signal, numpy as np\nfrom course_pkg import cuda\n"
         f"from course_pkg.distributed.{opened}\n"
         "from course_pkg.distributed.mpi import ends_all\n"
-        "link = open_it(timeout_s=20)\n"
-        "with ends_all(link.comm):\n"
+        "link = open_it(timeout_s=20)\nwith ends_all(link.comm):\n"
         "    one = cuda.to_device(np.ones(1)); link.add(one, 0); link.finish()\n"
         "    if link.comm.rank == 1: os.kill(os.getpid(), signal.SIGKILL)\n"
         "    link.add(one, 0); link.finish()\n"
