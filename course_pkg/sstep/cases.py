@@ -207,6 +207,7 @@ def running():
     """Return the numbers of a solve in its second iteration."""
     state = np.zeros(scalars.SIZE)
     state[[scalars.DELTA, scalars.P_A_P, scalars.ITERATION, scalars.LIMIT]] = 2.0, 3.0, 1, 100
+    state[[scalars.ALPHA, scalars.LEAST]] = 2.0, 100.0
     return state
 
 
@@ -222,14 +223,26 @@ cases.add(
     ONE_THREAD,
     name="sstep_pcg_beta",
 )
-for rows in (2, 3):
-    cases.add(
-        sstep.pfcg_scalars_kernel,
-        1,
-        1,
-        lambda rows=rows: (
-            numbers((rows, rows)) + 2 * np.eye(rows) + 1, running(), zeros(scalars.KEPT), zeros((1, 1)), zeros(1)
-        ),
-        f"{ONE_THREAD}, from {rows} × {rows} sums",
-        name=f"sstep_pfcg_scalars_{rows}",
-    )  # fmt: skip
+for kernel, name, out in (
+    (sstep.pfcg_scalars_kernel, "pfcg", ((1, 1), 1)),
+    (sstep.gram_scalars_kernel, "gram", ((2, 1), 2)),
+):
+    for rows in (2, 3):
+        cases.add(
+            kernel,
+            1,
+            1,
+            lambda rows=rows, out=out: (
+                numbers((rows, rows)) + 2 * np.eye(rows) + 1, running(), zeros(scalars.KEPT), *map(zeros, out)
+            ),
+            f"{ONE_THREAD}, from {rows} × {rows} sums",
+            name=f"sstep_{name}_scalars_{rows}",
+        )  # fmt: skip
+cases.add(
+    sstep.moments_scalars_kernel,
+    1,
+    1,
+    lambda: (numbers(3) + np.array([1.0, 9.0, 1.0]), running(), zeros(scalars.KEPT), zeros((1, 1)), zeros(1)),
+    f"{ONE_THREAD}, from 2 moments",
+    name="sstep_moments_scalars",
+)

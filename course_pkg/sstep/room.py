@@ -1,8 +1,7 @@
 """A room: the vectors of a solve and the operations of one library. With it, each method is written only once.
 
-``solver.py`` and ``stable.py`` decide on the order of operations; a room knows where the vectors live and which
-functions work on them. This is the room in host memory, for ``reference.py`` and ``cpu_numba.py``. Rooms in GPU memory
-allocate and copy in other ways.
+Methods decide on the order of operations; a room knows where the vectors live and which functions work on them. This is
+the room in host memory, for ``reference.py`` and ``cpu_numba.py``. Rooms in GPU memory allocate and copy in other ways.
 """
 
 from functools import cache
@@ -34,7 +33,7 @@ class Room:
     Attributes
     ----------
     products, reductions : int
-        Number of products with A, and number of reductions; a solver reports both.
+        Numbers of products with A and of reductions; a solver reports both.
 
     Examples
     --------
@@ -106,7 +105,7 @@ class Room:
         return array
 
     def few(self, shape, what):
-        """Return memory for the sums or the coefficients of an iteration where scalar work is done."""
+        """Return memory for sums or coefficients of an iteration where scalar work is done."""
         return np.zeros(shape)
 
     def take(self, array):
@@ -115,8 +114,7 @@ class Room:
 
     def drawn(self, seed: int):
         """Return a vector of normal random numbers."""
-        numbers = np.random.default_rng(seed).standard_normal(self.shape)
-        return self.take(numbers.astype(self.dtype))
+        return self.take(np.random.default_rng(seed).standard_normal(self.shape).astype(self.dtype))
 
     def give(self, vector):
         """Return a vector in b's shape."""
@@ -149,8 +147,8 @@ class Room:
         """Compute ``out = M v``."""
         if isinstance(self.M, Preconditioner):
             cycle.apply(self.preconditioners, self.M, v, out)
-            return
-        out[:] = _applied(self.M, v.reshape(self.shape)).reshape(-1)
+        else:
+            out[:] = _applied(self.M, v.reshape(self.shape)).reshape(-1)
 
     def combine(self, a, v, g, w, out) -> None:
         """Compute ``out = a v + g w``."""
@@ -186,6 +184,10 @@ class Room:
         """Return what :meth:`gram` returns, with the sums with r, where scalar work is done."""
         return self.gram(old, fresh, self.r)
 
+    def moments_of_iteration(self, block):
+        """Return what :meth:`moments` returns, where scalar work is done."""
+        return self.moments(block, self.r)
+
     def total(self, sums):
         """Return sums over all points of the system, given the sums over the points that this room holds."""
         return sums
@@ -197,7 +199,7 @@ class Room:
     def dots(self, *pairs) -> list[float]:
         """Return the dot products of pairs of vectors: one reduction."""
         self.reductions += 1
-        return self.total([float(np.dot(u.astype(np.float64), v.astype(np.float64))) for u, v in pairs])
+        return self.total([float(np.dot(*(v.astype(np.float64) for v in pair))) for pair in pairs])
 
     def residual(self, x, out) -> float:
         """Compute ``out = b - A x`` and return its norm; one reduction."""
@@ -209,14 +211,14 @@ class Room:
     def powers(self, r, basis: Basis, block) -> None:
         """Fill a block with the vectors of a basis and their products: S_0 = M r, then the recurrence (pMPK).
 
-        If the block has room for more vectors than the basis, the others stay as they are.
+        Vectors of the block that the basis leaves over stay as they are.
         """
-        s, room = basis.s, len(block) // 2
+        room = len(block) // 2
         Q, AQ = block[:room], block[room:]
         self.copy(r, Q[0]) if self.M is None else self.precondition(r, Q[0])
+        steps = [*zip(basis.a, basis.c, basis.g, strict=True), None]
         with np.errstate(over="ignore", invalid="ignore"):  # the method reports it from the sums
-            for j in range(s):
-                step = (basis.a[j], basis.c[j], basis.g[j]) if j < s - 1 else None
+            for j, step in enumerate(steps):
                 self.advance(Q, AQ, j, step)
 
     def advance(self, Q, AQ, j, step) -> None:
@@ -228,10 +230,9 @@ class Room:
             return
         self.multiply(Q[j], AQ[j])
         if step is not None:
-            product = AQ[j]
+            product = AQ[j] if self.M is None else Q[j + 1]
             if self.M is not None:
-                self.precondition(AQ[j], Q[j + 1])
-                product = Q[j + 1]
+                self.precondition(AQ[j], product)
             self.recurrence(previous, Q[j], product, *step, Q[j + 1])
 
     def fused(self, previous, current, step, product, out) -> None:

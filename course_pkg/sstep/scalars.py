@@ -1,25 +1,30 @@
-"""The scalar work of an iteration of pcg and pfcg: functions that run on the host and, compiled, on a GPU.
+"""The scalar work of an iteration: functions that run on the host and, compiled, on a GPU.
 
 All numbers of a solve are in one float64 array, ``state``. In host memory, the host calls the functions, and sees the
 numbers after each iteration. In GPU memory, kernels of one thread call them (``gpu_numba/scalars.py``): the host queues
-iterations without waiting for them, and looks at the numbers from time to time.
+iterations without waiting for them, and looks at the numbers from time to time (``ahead.py``).
 
 Once a solve has stopped, its coefficients are zero, and iterations that are queued already leave x as it is. Steps are
-numbered as in ``solver.py``.
+numbered as in ``solver.py``. The methods by s steps are here for s = 1, where a pass is an iteration; the scalar work
+of longer passes is that of ``scalar_work.py`` and ``projection.py``.
 """
+
+from math import sqrt
 
 import numpy as np
 
-from course_pkg.cg.checks import why_stopped
-from course_pkg.cg.outcome import Stop, preconditioner_not_definite
+from course_pkg.sstep.outcome import GREW
+from course_pkg.sstep.projection import SAFE
 
 # places in ``state``
-DELTA, ALPHA, MINUS_ALPHA, BETA, P_A_P, TARGET, ITERATION, KNOWN, LIMIT, STOPPED = range(10)
-SIZE = 10
+DELTA, ALPHA, MINUS_ALPHA, BETA, P_A_P, TARGET, ITERATION, KNOWN, LIMIT, STOPPED, LEAST = range(11)
+SIZE = 11
 KEPT = 64  # squares of residual norms that ``history`` keeps: more than iterations between two looks
-# values of state[STOPPED]; BROKEN: p·Ap is not positive and finite; INDEFINITE: r·Mr is not positive
-RUNNING, CONVERGED, LIMITED, BROKEN, INDEFINITE = range(5)
+# values of state[STOPPED]; BROKEN: p·Ap is not positive and finite; INDEFINITE: r·Mr is not positive;
+# ASKED: the host has to do this iteration, because a number is not as it must be, or directions are nearly dependent
+RUNNING, CONVERGED, LIMITED, BROKEN, INDEFINITE, ASKED = range(6)
 INFINITE = np.inf
+GREW_SQUARED = GREW**2
 
 
 def pcg_alpha(totals, state):
@@ -134,77 +139,105 @@ def pfcg_scalars(G, state, history, beta, alpha):
                     state[STOPPED] = LIMITED
 
 
-class Numbers:
-    """The numbers of a solve: where the scalar work is done, and what the host has seen of them.
+def moments_scalars(mu, state, history, beta, alpha):
+    """Compute both coefficients of a pass of pcg_sstep_moments with s = 1, or stop: ``scalar_work.following``.
 
     Parameters
     ----------
-    room : Room
-    start : Start
-    delta : float
-        u·r before the first iteration, for pcg.
-
-    Attributes
-    ----------
-    state, history : array
-        Where the room does its scalar work.
-    alpha, minus_alpha, beta : array, shape (1,)
-        Parts of ``state``.
-    norms : list of float
-        Norms of the residual as far as the host knows them, from that before the first iteration on.
-    iterations, stopped : int
-        As of the last look.
+    mu : float64 array, shape (3,)
+        ``r·Mr``, ``r·MAMr`` and r·r.
+    state : float64 array, shape (SIZE,)
+        ``state[P_A_P]`` is W of the pass before, 0 before the first pass; ``state[LEAST]`` is the smallest r·r so far.
+    history, beta, alpha : float64 array
+        As for :func:`pfcg_scalars`.
 
     Examples
     --------
-    >>> from course_pkg.sstep import reference
-    >>> from course_pkg.sstep.problem import Laplacian
-    >>> from course_pkg.sstep.room import Room
-    >>> from course_pkg.sstep.solver import Start
-    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
-    >>> numbers = Numbers(room, Start(room, 1e-6, 0.0, None))
-    >>> numbers.norms, numbers.stopped == RUNNING, numbers.over
-    ([8.0], True, False)
+    >>> state, history, beta, alpha = np.zeros(SIZE), np.zeros(KEPT), np.zeros((1, 1)), np.zeros(1)
+    >>> state[LIMIT], state[LEAST] = 10, 1.0
+    >>> moments_scalars(np.array([1.0, 2.0, 1.0]), state, history, beta, alpha)
+    >>> moments_scalars(np.array([0.25, 1.0, 0.25]), state, history, beta, alpha)
+    >>> float(beta[0, 0]), float(state[P_A_P])
+    (0.25, 0.875)
     """
+    alpha[0] = 0.0
+    beta[0, 0] = 0.0
+    if state[STOPPED] == RUNNING:
+        iteration, r_M_r, curvature, squared = int(state[ITERATION]), mu[0], mu[1], mu[2]
+        history[iteration % KEPT] = squared
+        state[KNOWN] = iteration
+        before, coupled, conjugate = state[P_A_P], 0.0, 0.0
+        if before != 0.0:
+            coupled = r_M_r / state[ALPHA]
+            conjugate = coupled / before
+        W = curvature - coupled * conjugate
+        if squared <= state[TARGET]:
+            state[STOPPED] = CONVERGED
+        elif not (squared <= GREW_SQUARED * state[LEAST] and r_M_r > 0.0 and 0.0 < W < INFINITE):
+            state[STOPPED] = ASKED
+        else:
+            state[LEAST] = min(state[LEAST], squared)
+            state[ALPHA], state[P_A_P] = r_M_r / W, W
+            alpha[0] = r_M_r / W
+            beta[0, 0] = conjugate
+            state[ITERATION] = iteration + 1
+            if iteration + 1 >= state[LIMIT]:
+                state[STOPPED] = LIMITED
 
-    def __init__(self, room, start, delta=0.0):
-        state = np.zeros(SIZE)
-        state[DELTA], state[TARGET], state[LIMIT] = delta, start.target**2, start.limit
-        state[STOPPED] = CONVERGED if start.norm <= start.target else RUNNING if start.limit > 0 else LIMITED
-        self.room, self.norms, self.iterations, self.stopped = room, [start.norm], 0, int(state[STOPPED])
-        self.target, self.seen, self.queued = start.target, state, 0
-        self.state, self.history = room.numbers(state), room.numbers(np.zeros(KEPT))
-        self.on_host = isinstance(self.state, np.ndarray)
-        self.alpha, self.minus_alpha, self.beta = (
-            self.state[at : at + 1] for at in (ALPHA, MINUS_ALPHA, BETA)
+
+def gram_scalars(G, state, history, C, a):
+    """Compute the coefficients of a pass of pcg_sstep with s = 1, or stop: Cholesky's way of ``projection.projected``.
+
+    Parameters
+    ----------
+    G : float64 array, shape (2, 2) in the first pass, (3, 3) afterwards
+        Of the old direction, the fresh vector and r; only its upper triangle is read.
+    state, history : float64 array
+        As for :func:`moments_scalars`; ``state[P_A_P]`` is not used.
+    C, a : float64 array, shape (2, 1) and (2,)
+        The results; zero if the solve has stopped.
+
+    Examples
+    --------
+    >>> state, history, C, a = np.zeros(SIZE), np.zeros(KEPT), np.zeros((2, 1)), np.zeros(2)
+    >>> state[LIMIT], state[LEAST] = 10, 9.0
+    >>> gram_scalars(np.array([[4.0, 2.0], [0.0, 1.0]]), state, history, C, a)
+    >>> C[:, 0].tolist(), a.tolist()
+    ([0.0, 0.5], [0.0, 0.5])
+    """
+    a[0] = a[1] = 0.0
+    C[0, 0] = C[1, 0] = 0.0
+    if state[STOPPED] == RUNNING:
+        last = G.shape[0] - 1
+        iteration, squared, r_M_r, curvature = (
+            int(state[ITERATION]),
+            G[last, last],
+            G[last - 1, last],
+            G[last - 1, last - 1],
         )
-
-    @property
-    def over(self) -> bool:
-        """Whether the solve has stopped, as far as the host knows without waiting for a GPU."""
-        state = self.state if self.on_host else self.seen
-        return bool(state[STOPPED] != RUNNING)
-
-    def look(self, always: bool = False) -> None:
-        """Count an iteration as queued; if the room says that it is time to, read the numbers."""
-        self.queued += 1
-        if not always and not self.room.looks(self.queued):
-            return
-        read = np.array if self.on_host else self.room.to_host
-        self.seen, history = read(self.state), read(self.history)
-        known, self.iterations = int(self.seen[KNOWN]), int(self.seen[ITERATION])
-        self.stopped = int(self.seen[STOPPED])
-        self.norms += [float(np.sqrt(history[k % KEPT])) for k in range(len(self.norms), known + 1)]
-
-    @property
-    def complete(self) -> list[float]:
-        """Norms with one for each iteration: that after the last may be unknown, so the one before it stands for it."""
-        return self.norms + self.norms[-1:] * (self.iterations + 1 - len(self.norms))
-
-    def trouble(self) -> Stop | None:
-        """Return why the method had to stop, if it had to."""
-        if self.stopped == INDEFINITE:
-            return preconditioner_not_definite(float(self.seen[DELTA]))
-        if self.stopped == BROKEN:
-            return why_stopped(float(self.seen[P_A_P]), self.iterations + 1)
-        return None
+        history[iteration % KEPT] = squared
+        state[KNOWN] = iteration
+        kept = G[0, 0] if last == 2 else 0.0  # of the old direction
+        d, d_old, h, y_old = 0.0, 0.0, 0.0, 0.0
+        if curvature > 0.0:
+            d = 1.0 / sqrt(curvature)
+            if kept > 0.0:  # with unit diagonal, G is [[1, h], [h, 1]]
+                d_old = 1.0 / sqrt(kept)
+                h, y_old = d_old * G[0, 1] * d, d_old * G[0, 2]
+        sound = (
+            0.0 < curvature < INFINITE and 0.0 <= kept < INFINITE and 1.0 - abs(h) >= SAFE * (1.0 + abs(h))
+        )
+        if squared <= state[TARGET]:
+            state[STOPPED] = CONVERGED
+        elif not (sound and squared <= GREW_SQUARED * state[LEAST] and r_M_r > 0.0):
+            state[STOPPED] = ASKED
+        else:
+            state[LEAST] = min(state[LEAST], squared)
+            q = sqrt(1.0 - h * h)
+            y = (d * r_M_r - h * y_old) / q
+            C[1, 0], a[1] = d / q, d * y / q
+            if kept > 0.0:
+                C[0, 0], a[0] = -d_old * h / q, d_old * (y_old - h * y / q)
+            state[ITERATION] = iteration + 1
+            if iteration + 1 >= state[LIMIT]:
+                state[STOPPED] = LIMITED

@@ -14,17 +14,20 @@ A pass learns the norm of the residual only from its own reduction, so a method 
 it finds that it has converged. The numbers beside the lines are the steps of Algorithms 1 to 3.
 """
 
-from itertools import chain, cycle, repeat
+from itertools import repeat
 from math import sqrt
 
 from course_pkg.cg.outcome import nothing_to_solve
 from course_pkg.core.systems import check_norm, check_target
 from course_pkg.sstep import scalar_work
+from course_pkg.sstep.ahead import Numbers, queue, swapped
 from course_pkg.sstep.bases import basis
 from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.outcome import diverged, ended, fell
-from course_pkg.sstep.scalars import RUNNING, Numbers, pcg_alpha, pcg_beta, pfcg_scalars
+from course_pkg.sstep.scalars import ASKED, moments_scalars, pcg_alpha, pcg_beta, pfcg_scalars
 from course_pkg.sstep.troubles import broken, moments_trouble
+
+ONE = basis("monomial", 1)  # of one vector, M r: the same for all names
 
 
 class Start:
@@ -50,6 +53,10 @@ class Start:
         self.limit = 10 * room.unknowns if maxiter is None else maxiter
         room.products = room.reductions = 0
 
+    def numbers(self, room, delta=0.0) -> Numbers:
+        """Return the numbers of iterations that are queued from here on; delta is u·r."""
+        return Numbers(room, self.norm, self.target, self.limit, delta)
+
 
 def pcg(room, rtol, atol, maxiter, callback):
     """Algorithm 1: two reductions for each iteration, because beta needs the residual that alpha makes.
@@ -69,8 +76,8 @@ def pcg(room, rtol, atol, maxiter, callback):
     u, p, s = room.vector(), room.vector(), room.vector()
     _apply(room, room.r, u)  # 2
     room.copy(u, p)  # 3
-    numbers = Numbers(room, start, room.dots((u, room.r))[0])
-    return _iterated(room, numbers, _pcg_iteration, repeat((u, p, s)), callback)
+    numbers = start.numbers(room, room.dots((u, room.r))[0])
+    return _all_queued(room, queue(room, numbers, _pcg_iteration, repeat((u, p, s)), callback))
 
 
 def _pcg_iteration(room, numbers, u, p, s):
@@ -106,8 +113,8 @@ def pfcg(room, rtol, atol, maxiter, callback):
     if start.zero:
         return _nothing(room)
     first, second = room.block(1), room.block(1)  # p and s = A p; u and w = A u
-    passes = chain([(first, second, True)], cycle([(second, first, False), (first, second, False)]))
-    return _iterated(room, Numbers(room, start), _pfcg_iteration, passes, callback)
+    numbers = start.numbers(room)
+    return _all_queued(room, queue(room, numbers, _pfcg_iteration, swapped(first, second), callback))
 
 
 def _pfcg_iteration(room, numbers, old, fresh, first):
@@ -120,14 +127,7 @@ def _pfcg_iteration(room, numbers, old, fresh, first):
         room.update(old, fresh, beta, alpha, fresh)  # 15 to 18
 
 
-def _iterated(room, numbers, iteration, vectors, callback):
-    """Queue iterations until the numbers say that the solve has stopped, and return the result."""
-    while numbers.stopped == RUNNING:
-        arguments, before = next(vectors), numbers.iterations
-        room.iteration((iteration.__name__, *arguments), iteration, room, numbers, *arguments)
-        numbers.look(always=callback is not None)
-        if callback is not None and numbers.iterations > before:
-            callback(room.give(room.x))
+def _all_queued(room, numbers):
     return ended(room, numbers.complete, numbers.target, numbers.iterations, numbers.trouble(), {})
 
 
@@ -149,6 +149,11 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
         return _nothing(room)
     buffers = room.block(s), room.block(s)
     norms, trouble, step, iterations, fallbacks = [start.norm], None, None, 0, []
+    if s == 1 and couple is None:
+        numbers = queue(room, start.numbers(room), _pass_of_one, swapped(*buffers), callback)
+        norms, iterations = numbers.complete, numbers.iterations
+        if numbers.stopped == ASKED:
+            room.residual(room.x, room.r)
     while norms[-1] > start.target and iterations < start.limit:
         old, fresh = (block[: 2 * s] for block in buffers)
         room.powers(room.r, basis("monomial", s), fresh)  # 5
@@ -181,6 +186,15 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
             callback(room.give(room.x))
     extra = {"s": asked, "s_last": s, "fallbacks": tuple(fallbacks)}
     return ended(room, norms, start.target, iterations, trouble, extra, fell(asked, s, fallbacks))
+
+
+def _pass_of_one(room, numbers, old, fresh, first):
+    beta, alpha = room.few((1, 1), "beta"), room.few((1,), "alpha")
+    room.powers(room.r, ONE, fresh)  # 5
+    mu = room.moments_of_iteration(fresh)  # 6
+    room.scalar(moments_scalars, mu, numbers.state, numbers.history, beta, alpha)  # 7 to 17
+    if not numbers.over:
+        room.update(old, fresh, beta, alpha, fresh)  # 18 to 21
 
 
 def _apply(room, v, out):

@@ -3,6 +3,10 @@
 A pass has s fresh vectors, or fewer near the end (``pace.py``). Blocks have room for s vectors in any case, so kernels
 are compiled for one s only: what earlier passes left behind the fresh vectors is left out of the Gram matrix, and
 has coefficients of zero. A shorter pass keeps directions of the pass before it (``directions.py``).
+
+After the sums of a pass the host waits, for its scalar work: once for s iterations. With s = 1 a pass is an iteration,
+and its scalar work is done where the vectors live, so passes are queued without waiting (``ahead.py``); the host does
+only those whose numbers need a closer look, and those between residuals that are replaced.
 """
 
 from math import sqrt
@@ -13,13 +17,15 @@ from course_pkg.cg.outcome import SLACK, Stop, nothing_to_solve
 from course_pkg.core import CourseError, Status
 from course_pkg.core.checks import require_count
 from course_pkg.sstep import projection
+from course_pkg.sstep.ahead import Numbers, queue, swapped
 from course_pkg.sstep.bases import basis, check_bounds
 from course_pkg.sstep.bounds import lanczos
 from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.directions import Directions, drift
 from course_pkg.sstep.outcome import diverged, ended, fell
 from course_pkg.sstep.pace import Pace
-from course_pkg.sstep.solver import Start
+from course_pkg.sstep.scalars import ASKED, CONVERGED, gram_scalars
+from course_pkg.sstep.solver import ONE, Start
 from course_pkg.sstep.troubles import Spectrum, gram_trouble
 
 BOUNDS = ("gershgorin", "lanczos")
@@ -49,22 +55,34 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
     buffers = room.block(s), room.block(s)
     norms, trouble, old, iterations, lengths = [start.norm], None, None, 0, []
     conditions, fallbacks, replaced, restarts, last_true = [], [], 0, 0, np.inf
-    pace, directions = Pace(start.target), Directions()
+    pace, directions, ahead = Pace(start.target), Directions(), not replace
     pace.note(0, start.norm)
     spectrum = Spectrum(interval, bounds, room.dtype)
     while iterations < start.limit:
+        small = False
+        if ahead and s == 1:
+            numbers = Numbers(room, norms[-1], start.target, start.limit - iterations)
+            queue(room, numbers, _pass_of_one, swapped(*(block[:2] for block in buffers)), callback)
+            norms[-1:], old = numbers.complete, None
+            iterations, lengths = iterations + numbers.iterations, lengths + [1] * numbers.iterations
+            conditions += [1.0] * numbers.iterations
+            ahead = small = numbers.stopped == CONVERGED
+            if numbers.stopped == ASKED:
+                room.residual(room.x, room.r)
+            elif not small:
+                break
         looked = pace.looks(iterations, s)
         if looked:
             norms[-1] = sqrt(room.dots((room.r, room.r))[0])
             pace.note(iterations, norms[-1])
-        if not (looked and norms[-1] <= start.target):
+        if not (small or (looked and norms[-1] <= start.target)):
             length, fresh = pace.length(iterations, s), buffers[0][: 2 * s]
             chosen = basis(name, length, interval)
             room.powers(room.r, chosen, fresh)
             G = room.gram(old, fresh, room.r, length)
             norms[-1] = sqrt(max(G[-1, -1], 0.0))
             pace.note(iterations, norms[-1])
-        if norms[-1] <= start.target:  # stop on the true residual only
+        if small or norms[-1] <= start.target:  # stop on the true residual only
             true = room.residual(room.x, room.r)
             replaced += 1
             norms[-1] = true
@@ -116,6 +134,15 @@ def solve(room, s, name, bounds, replace, rtol, atol, maxiter, callback):
     if beyond and not trouble:
         notes += (beyond,)
     return ended(room, norms, start.target, iterations, trouble, extra, notes)
+
+
+def _pass_of_one(room, numbers, old, fresh, first):
+    C, a = room.few((2, 1), "C"), room.few((2,), "a")
+    room.powers(room.r, ONE, fresh)
+    G = room.gram_of_iteration(None if first else old, fresh)
+    room.scalar(gram_scalars, G, numbers.state, numbers.history, C, a)
+    if not numbers.over:
+        room.project(fresh if first else old, fresh, C, a, fresh)
 
 
 def _projected(G, s):

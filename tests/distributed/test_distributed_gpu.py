@@ -37,6 +37,7 @@ METHODS = (
     ("pfcg", {}),
     ("pcg_sstep_moments", {"s": 2}),
     ("pcg_sstep", {"s": 3, "bounds": "lanczos"}),
+    ("pcg_sstep", {"s": 1}),
 )
 ROUGHLY = 1e-3  # as rtol: some iterations fewer
 SIMT = getattr(cuda, "BACKEND", "") == "simt"
@@ -270,7 +271,7 @@ def test_two_gpus_take_the_iterations_of_one_by_nccl_and_by_peer_memory():
     tasks = [{"task": "solve", "grid": grid, "method": m, "rtol": 1e-6, "samples": 1} for m in gpu_cg.METHODS]
     tasks += [
         {"task": "passes", "grid": grid, "method": m, "options": o, "rtol": 1e-6, "samples": 1}
-        for m, o in (("pcg", {}), ("pfcg", {}), ("pcg_sstep", {"s": 4}))
+        for m, o in (("pcg", {}), ("pfcg", {}), ("pcg_sstep", {"s": 4}), ("pcg_sstep", {"s": 1}))
     ]
     tasks.append({**tasks[-1], "method": "pcg", "options": {}, "stored": True})
     tasks += [{**task, "by": "nccl"} for task in tasks]

@@ -17,6 +17,8 @@ METHODS = {
     "pfcg": {},
     "pcg_sstep_moments": {"s": 2},
     "pcg_sstep": {"s": 3},
+    "pcg_sstep_moments in passes of one": {"s": 1},
+    "pcg_sstep in passes of one": {"s": 1},
     "pcg_sstep with residuals replaced": {"s": 4, "replace": 2},
 }
 

@@ -18,7 +18,13 @@ from course_pkg.sstep.gpu_numba.basis import (
 from course_pkg.sstep.gpu_numba.follow import follow_kernel
 from course_pkg.sstep.gpu_numba.gram_matrix import finish_gram_kernel, gram, parts
 from course_pkg.sstep.gpu_numba.methods import pcg, pcg_sstep, pcg_sstep_moments, pfcg
-from course_pkg.sstep.gpu_numba.scalars import pcg_alpha_kernel, pcg_beta_kernel, pfcg_scalars_kernel
+from course_pkg.sstep.gpu_numba.scalars import (
+    gram_scalars_kernel,
+    moments_scalars_kernel,
+    pcg_alpha_kernel,
+    pcg_beta_kernel,
+    pfcg_scalars_kernel,
+)
 from course_pkg.sstep.gpu_numba.sums import (
     blocks_of,
     finish_kernel,
@@ -45,12 +51,14 @@ __all__ = [
     "follow_kernel",
     "gram",
     "gram_kernel",
+    "gram_scalars_kernel",
     "gram_warps_kernel",
     "groups_of",
     "laplacian_recurrence",
     "laplacian_recurrence_kernel",
     "moments",
     "moments_kernel",
+    "moments_scalars_kernel",
     "parts",
     "pcg",
     "pcg_alpha_kernel",

@@ -1,8 +1,7 @@
-"""Iterations of pcg and pfcg on a GPU: their numbers stay in GPU memory, so the host queues one after the other."""
+"""Iterations on a GPU whose numbers stay in GPU memory, so that the host queues one after the other without waiting."""
 
 import numpy as np
 
-from course_pkg import cuda
 from course_pkg.device.graphs import SIMT
 from course_pkg.sstep.gpu_numba.follow import follow
 from course_pkg.sstep.gpu_numba.scalars import KERNELS
@@ -24,7 +23,7 @@ class Iterations:
 
     @property
     def repeats_iterations(self) -> bool:
-        """Whether CUDA graphs may hold whole iterations of pcg and pfcg."""
+        """Whether CUDA graphs may hold whole iterations."""
         return self.repeats
 
     def looks(self, queued: int) -> bool:
@@ -39,8 +38,10 @@ class Iterations:
             step(*arguments)
 
     def numbers(self, array):
-        """Return a copy in GPU memory."""
-        return cuda.to_device(array)
+        """Return a copy in GPU memory, at the same place in every solve, because graphs keep its address."""
+        out = self.kept(array.shape, "numbers")
+        out.copy_to_device(array)
+        return out
 
     def few(self, shape, what):
         """Return memory for a few numbers on the GPU, the same in every iteration."""
@@ -68,6 +69,14 @@ class Iterations:
         m = 1 if old is None else 2
         out = self.kept((m + 1, m + 1))
         self.sums(old, fresh, self.r, out)
+        self.add(out)
+        return out
+
+    def moments_of_iteration(self, block):
+        """Return the moments in GPU memory; one reduction."""
+        self.reductions += 1
+        out = self.kept((len(block) + 1,))
+        self.again(("moments", block, self.r), self._moments, block, self.r, out)
         self.add(out)
         return out
 
