@@ -1002,9 +1002,9 @@ def recorded_row(title, variant, s):
     """Return a row: bytes and sums of an iteration, and its time on each GPU."""
     how = {"s": s} if s else {}
     found = {on.name: m for on in GPUS if (m := on.solve(variant, CUBE, **how))}
-    [sums] = {f"{m.observed['reductions'] / m.observed['iterations']:.2f}" for m in found.values()}
+    sums = sorted({f"{m.observed['reductions'] / m.observed['iterations']:.2f}" for m in found.values()})
     assert all(m.observed["bytes_iteration"] == per_point(variant, **how) * CUBE**3 for m in found.values())
-    row = {"method": f"{title}, s = {s}" if s else title, "bytes per point": f"{per_point(variant, **how):.0f}", "sums": sums}
+    row = {"method": f"{title}, s = {s}" if s else title, "bytes per point": f"{per_point(variant, **how):.0f}", "sums": " or ".join(sums)}
     times = {gpu: bench.format_time(m.median_s / m.observed["iterations"]) for gpu, m in found.items()}
     return row | {f"iteration, {on.name}": times.get(on.name, "not recorded") for on in GPUS}
 
@@ -1017,7 +1017,7 @@ solves = {
 }
 rows = [recorded_row(t, v, s) for t, v in TITLES.items() for s in sorted({m.parameters.get("s", 0) for m in solves[t]})]
 assert per_point(STABLE, s=4) > per_point(MOMENTS, s=4) and len(rows) >= 10
-bench.Table(rows, f"{CUBE}³ points, whole solves by CUDA graphs. In the first two, an iteration runs without the host; in the others, the host waits for the sums of each round. Sums include those before and after the loop. {ORIGIN}")
+bench.Table(rows, f"{CUBE}³ points, whole solves by CUDA graphs. In the first two, and with one step in a round, an iteration runs without the host; else the host waits for the sums of each round. Sums include those before and after the loop, and those queued when the solve ended. {ORIGIN}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward

@@ -7,8 +7,8 @@
 
 Each message costs a latency and a time per byte (R. W. Hockney, Parallel Computing 20, 1994). A sum over all ranks
 takes ⌈log₂ ranks⌉ rounds of messages (R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19,
-2005). ``reduction_s`` is the cost of a reduction that even a single rank pays: the host waits for its sums, and solves
-a small system.
+2005). ``reduction_s`` is the cost of a reduction that even a single rank pays: its parts are added, and a small system
+is solved, by the GPU or by a host that waits for the sums.
 
 The coefficients are fitted by least squares of *relative* errors, which also gives their covariance: the scatter of the
 measurements about the fit, times the inverse of the normal equations. So a prediction has an uncertainty. If the

@@ -218,12 +218,12 @@ def gram_scalars(G, state, history, C, a):
         history[iteration % KEPT] = squared
         state[KNOWN] = iteration
         kept = G[0, 0] if last == 2 else 0.0  # of the old direction
-        d, d_old, h, y_old = 0.0, 0.0, 0.0, 0.0
+        d, d_old, h = 0.0, 0.0, 0.0
         if curvature > 0.0:
             d = 1.0 / sqrt(curvature)
             if kept > 0.0:  # with unit diagonal, G is [[1, h], [h, 1]]
                 d_old = 1.0 / sqrt(kept)
-                h, y_old = d_old * G[0, 1] * d, d_old * G[0, 2]
+                h = d_old * G[0, 1] * d
         sound = (
             0.0 < curvature < INFINITE and 0.0 <= kept < INFINITE and 1.0 - abs(h) >= SAFE * (1.0 + abs(h))
         )
@@ -233,11 +233,13 @@ def gram_scalars(G, state, history, C, a):
             state[STOPPED] = ASKED
         else:
             state[LEAST] = min(state[LEAST], squared)
-            q = sqrt(1.0 - h * h)
-            y = (d * r_M_r - h * y_old) / q
-            C[1, 0], a[1] = d / q, d * y / q
             if kept > 0.0:
+                q, y_old = sqrt(1.0 - h * h), d_old * G[0, 2]
+                y = (d * r_M_r - h * y_old) / q
                 C[0, 0], a[0] = -d_old * h / q, d_old * (y_old - h * y / q)
+                C[1, 0], a[1] = d / q, d * y / q
+            else:
+                C[1, 0], a[1] = d, d * (d * r_M_r)
             state[ITERATION] = iteration + 1
             if iteration + 1 >= state[LIMIT]:
                 state[STOPPED] = LIMITED

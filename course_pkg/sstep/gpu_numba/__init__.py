@@ -5,8 +5,9 @@ blocks, x and r, and ``follow`` takes a coefficient from GPU memory. ``room`` ho
 memory, and ``methods`` the methods. The variants, each with its idea, are listed in ``course_pkg/sstep/variants.py``.
 
 Arguments and equations are those of ``reference.py``; arrays are in GPU memory. If an argument does not fit, a function
-raises ``CourseError`` before anything is written. A launch does not synchronise. In pcg and pfcg
-the host looks at the numbers after every eighth iteration; in the s-step methods it waits for the sums of each pass.
+raises ``CourseError`` before anything is written. A launch does not synchronise. In pcg and pfcg, and in the s-step
+methods with s = 1, the host looks at the numbers after every eighth iteration. With a larger s it waits for the sums of
+each pass, so once for s iterations.
 """
 
 from course_pkg.sstep.gpu_numba.basis import (
