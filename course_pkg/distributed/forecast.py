@@ -52,8 +52,8 @@ def by_link(measurements, link: str | None) -> list[Measurement]:
 def evidence(measurements) -> list[Measurement]:
     """Return what forecasts rest on: iterations of one rank, and messages and sums by themselves.
 
-    Where methods of ``cg`` ran as CUDA graphs, iterations are theirs: those of ``sstep`` take the host's time there, for
-    launches and for the scalar work of longer passes, which the model does not know.
+    Where methods of ``cg`` ran as CUDA graphs, iterations are theirs: those of ``sstep`` take the host's time there,
+    for launches and for the scalar work of longer passes, which the model does not know.
 
     Examples
     --------
