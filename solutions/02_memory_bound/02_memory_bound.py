@@ -67,8 +67,10 @@ def bytes_sent(ny, nx, first, width, dtype, piece):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_window", "points": 1}
-# 3 rows of 64 doubles: of each row, columns 3 and 4 lie in two sectors.
+# 3 rows of 64 doubles: of each row, columns 3 and 4 lie in two sectors. The same with more rows.
 check.close(bytes_sent(3, 64, 3, 2, "float64", 32), 192, "the bytes sent for 2 columns of 3 rows")
+ny = int(check.rng().integers(4, 400))
+check.close(bytes_sent(ny, 64, 3, 2, "float64", 32), ny * 64, "the bytes sent for 2 columns of more rows")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_window_hidden", "points": 1}
 # Hidden tests: rows that begin inside a piece, rows that share a piece, other precisions and pieces.
@@ -326,6 +328,8 @@ def t_eff(a_eff_bytes, log):
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_t_eff", "points": 1}
 log = np.array([[1, 950.0], [10, 100.0], [20, 200.0], [5, 50.0], [10, 130.0]])
 check.close(t_eff(24e9, log), 2400, "GB/s of 24 GB in each step of 10 ms")
+slower = check.rng().uniform(1, 5)
+check.close(t_eff(24e9, log * [1, slower]), 2400 / slower, "GB/s of 24 GB in longer steps")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_t_eff_hidden", "points": 1}
 # Hidden tests: other sizes and times.
@@ -354,8 +358,10 @@ def remaining_gain(t_eff_gb_s, t_peak_gb_s, share):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain", "points": 1}
-# A quarter of the peak in 80 % of the time: 0.8 becomes 0.2, and 0.2 stays.
+# A quarter of the peak in 80 % of the time: 0.8 becomes 0.2, and 0.2 stays. Then another part of the peak.
 check.close(remaining_gain(1000, 4000, 0.8), 2.5, "the gain that a quarter of the peak leaves in 80 % of the time")
+part = check.rng().uniform(0.1, 0.9)
+check.close(remaining_gain(4000 * part, 4000, 0.8), 1 / (0.8 * part + 0.2), "the gain of 80 % of the time")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain_hidden", "points": 1}
 # Hidden tests: at the peak and below it.

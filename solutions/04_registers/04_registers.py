@@ -432,11 +432,14 @@ def most_registers(threads, blocks, shared_bytes):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_most_registers", "points": 1}
-# To check with pencil and paper: eight blocks of 256 threads, one of 544, three of 192, and three of 1,024, which do not fit.
-check.close(most_registers(256, 8, 0), 32, "most_registers for 8 blocks of 256 threads")
+# To check with pencil and paper: one block of 544 threads, three of 192, and three of 1,024, which do not fit; then 64, 48 and 36 warps
+# in blocks of a drawn number of warps.
 check.close(most_registers(544, 1, 0), 96, "most_registers for a block of 544 threads")
 check.close(most_registers(192, 3, 0), 96, "most_registers for 3 blocks of 192 threads")
 check.close(most_registers(1024, 3, 0), 0, "most_registers for 3 blocks of 1024 threads")
+for all_warps, expected in ((64, 32), (48, 40), (36, 56)):
+    warps = int(check.rng().choice([w for w in range(2, 13) if all_warps % w == 0]))
+    check.close(most_registers(32 * warps, all_warps // warps, 0), expected, f"most_registers for {all_warps} warps in all")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_most_registers_hidden", "points": 1}
 # Hidden tests: launches that fit.

@@ -104,9 +104,12 @@ def halo(shape, gpus, gpu):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_count", "points": 1}
-# A grid of 4 × 5 × 6 points, and the second of four GPUs, whose slab lies between two others.
+# A grid of 4 × 5 × 6 points and a larger one, and the second of four GPUs, whose slab lies between two others.
 check.close(writes((4, 5, 6)), 360, "writes, of z, t and u")
 check.close(halo((4, 5, 6), 4, 1), 60, "halo of a GPU between two others")
+nz, ny, nx = check.rng().integers(8, 200, 3).tolist()
+check.close(writes((nz, ny, nx)), 3 * nz * ny * nx, "writes, of z, t and u")
+check.close(halo((nz, ny, nx), 4, 1), 2 * ny * nx, "halo of a GPU between two others")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_reads_hidden", "points": 1}
 # Hidden tests: reads and reads_reused, on other grids.

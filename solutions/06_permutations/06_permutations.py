@@ -108,10 +108,16 @@ def check_refused(perm, place):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_invert", "points": 1}
-# A permutation of four elements, and two vectors that are none.
+# A permutation of four elements and one of ten, and vectors that are none.
 check.close(invert(np.array([2, 0, 3, 1])), [1, 3, 0, 2], "the inverse")
 check_refused([0, 4, 1, 2], 1)
 check_refused([0, 1, 1, 2], 2)
+perm = check.rng().permutation(10)
+found = np.asarray(invert(perm))
+check.that(found.shape == (10,), "invert must return a vector with as many elements as perm.")
+check.close(found[perm], np.arange(10), "the inverse, read in the order of perm")
+perm[3] = perm[0]
+check_refused(perm, 3)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_invert_hidden", "points": 1}
 # Hidden tests: longer permutations, and vectors with several wrong entries: too large, negative, repeated; perm must not change.
@@ -207,12 +213,15 @@ def random_symmetric(n, share):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_permute_symmetric", "points": 1}
-# The 3 × 3 matrix below, in the order 2, 0, 1. Print B to compare: its first row is 6, 3, 5.
+# The 3 × 3 matrix below, in the order 2, 0, 1, and a drawn one. Print B to compare: its first row is 6, 3, 5.
 # Only the values of B are compared here: where they are stored is left to the hidden tests.
-dense = np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]])
-perm = np.array([2, 0, 1])
-found = check_csr(permute_symmetric(perm, *upper(dense)))
-check.close(symmetric(*found), dense[perm][:, perm], "B")
+drawn = check.rng().integers(1, 9, (6, 6))
+for dense, perm in (
+    (np.array([[1.0, 2, 3], [2, 4, 5], [3, 5, 6]]), np.array([2, 0, 1])),
+    (1.0 * drawn + drawn.T, check.rng().permutation(6)),
+):
+    found = check_csr(permute_symmetric(perm, *upper(dense)))
+    check.close(symmetric(*found), dense[perm][:, perm], "B")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_permute_symmetric_hidden", "points": 1}
 # Hidden tests: larger matrices, with empty rows and without; no entry lies below the diagonal, and in each row the columns rise.

@@ -293,12 +293,16 @@ def check_fooled(found, expected):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_residual", "points": 1}
-# Two unknowns with Q = 2 on the diagonal. At x = (0, 1), complementarity holds, but the first unknown ought to grow.
+# Two unknowns with Q = 2 on the diagonal. At x = (0, 1), complementarity holds, but the first unknown ought to grow. Then other Q and h.
 Q, h, far = 2 * np.eye(2), np.array([-3.0, -2.0]), np.array([np.inf, np.inf])
 check.close(residual(Q, h, far, np.array([0.0, 1.0])), 3, "the residual")
 check.close(residual(Q, h, far, np.array([1.5, 1.0])), 0, "the residual of a solution")
 check.close(residual(Q, h, np.array([1.0, 5.0]), np.array([1.0, 1.0])), 0, "the residual of a solution at an upper bound")
 check_fooled(fooled(Q, h, np.array([0.0, 1.0]), 1e-6), [0])
+more = check.rng().uniform(1, 9)
+check.close(residual(more * Q, more * h, far, np.array([0.0, 1.0])), 3 * more, "the residual")
+check.close(residual(Q, h - more, far, np.array([1.5, 1.0])), more, "the residual")
+check_fooled(fooled(more * Q, more * h[::-1], np.array([1.0, 0.0]), 1e-6), [1])
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_residual_hidden", "points": 1}
 # Hidden tests: residuals of solutions, of an x with one wrong element of each kind, outside of the bounds, infinite, and NaN.

@@ -193,15 +193,17 @@ def wanted(grid, ranks, rank):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_receives", "points": 1}
-# Nine ranks, three by three: each has eight neighbours.
+# Nine ranks, three by three, with equal blocks: each has eight neighbours.
+grid = tuple((3 * check.rng().integers(3, 7, 2)).tolist())
 for rank in range(9):
-    check_receives((9, 12), (3, 3), rank)
-    check.that(len(receives((9, 12), (3, 3), rank)) == 8, "With three by three ranks, each receives from all others.")
+    check_receives(grid, (3, 3), rank)
+    check.that(len(receives(grid, (3, 3), rank)) == 8, "With three by three ranks, each receives from all others.")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_sends", "points": 1}
 # What is sent is what the others expect, for three by three ranks and for three by four.
 check_sends((9, 12), (3, 3))
 check_sends((10, 13), (3, 4))
+check_sends(tuple(check.rng().integers(9, 16, 2).tolist()), (3, 4))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_halo_hidden", "points": 1}
 # Hidden tests: what is received, and sent, with one or two blocks in a direction, with blocks of one row, and with a single rank.
