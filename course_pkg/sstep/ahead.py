@@ -121,8 +121,12 @@ def queue(room, numbers: Numbers, iteration, vectors, callback) -> Numbers:
 
     Examples
     --------
-    >>> numbers = Numbers(None, 1.0, 2.0, 10)
-    >>> queue(None, numbers, None, iter(()), None).iterations  # the first residual is small enough
+    >>> from course_pkg.sstep import reference
+    >>> from course_pkg.sstep.problem import Laplacian
+    >>> from course_pkg.sstep.room import Room
+    >>> room = Room(reference, Laplacian((4, 4, 4)), np.ones(64), None, None, 1e-6, 0.0, None)
+    >>> numbers = Numbers(room, 8.0, 9.0, 640)
+    >>> queue(room, numbers, None, iter(()), None).iterations  # the first residual is small enough
     0
     """
     while numbers.stopped == RUNNING:

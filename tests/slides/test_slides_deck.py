@@ -147,8 +147,9 @@ def test_axe_finds_no_fault(built, browser, opened, axe):
 def test_widgets_say_their_names_and_what_is_chosen(opened):
     page = opened()
     page.evaluate("Reveal.slide(4)")
-    slider = page.locator("section.present [role=slider]")
-    assert slider.get_attribute("aria-label") == "radius"
+    slider = page.locator(
+        "section.present [role=slider][aria-label=radius]"
+    )  # drawn first, named a moment later
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.locator("section.present [role=slider][aria-valuetext='2']").wait_for()

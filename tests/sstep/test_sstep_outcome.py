@@ -121,14 +121,19 @@ def test_a_newton_basis_with_a_preconditioner_is_not_accused():
     assert found.extra["ritz"][1] <= found.extra["bounds"][1]
 
 
-@pytest.mark.parametrize(
-    ("n", "condition", "s", "basis"),
-    [(200, 1e6, 16, "chebyshev"), (60, 1e8, 8, "chebyshev"), (60, 1e8, 16, "newton")],
-)
-def test_an_ill_conditioned_matrix_is_not_called_indefinite(n, condition, s, basis):
-    """Rounding errors of the old directions can make their Gram matrix indefinite; then the method goes on without."""
-    found = reference.pcg_sstep(spd(n, condition), np.ones(n), s=s, basis=basis, rtol=1e-8, maxiter=1000)
-    assert found.status in (Status.MAXITER, Status.DIVERGED, Status.STAGNATED) and found.extra["restarts"] > 0
+@pytest.mark.parametrize(("s", "basis"), [(8, "chebyshev"), (16, "newton")])
+def test_an_ill_conditioned_matrix_is_not_called_indefinite(s, basis):
+    """Rounding errors of the old directions can make their Gram matrix indefinite; then the method goes on without.
+
+    Which right-hand sides that happens to depends on how BLAS rounds, so there are many.
+    """
+    A, restarts = spd(60, 1e12), 0
+    for seed in range(24):
+        b = np.random.default_rng(seed).standard_normal(60)
+        found = reference.pcg_sstep(A, b, s=s, basis=basis, rtol=1e-8, maxiter=300)
+        assert found.status in (Status.MAXITER, Status.DIVERGED, Status.STAGNATED), seed
+        restarts += found.extra["restarts"]
+    assert restarts > 0
 
 
 def test_an_indefinite_matrix_is_named_also_when_its_direction_shows_late():
