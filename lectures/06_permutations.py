@@ -212,8 +212,9 @@ for form in FORMS:
         getattr(jacobi_reference, f"jacobi_{form}")(system, x, x_new)
         x = x_new
     iterates[form] = system.given(x)
-assert all(np.allclose(found, iterates["plain"], rtol=1e-13, atol=0) for found in iterates.values())
-print({form: float(abs(found - iterates["plain"]).max()) for form, found in iterates.items()})
+differ = {form: float(abs(found - iterates["plain"]).max()) for form, found in iterates.items()}
+assert max(differ.values()) <= 1e-14 * abs(iterates["plain"]).max()
+print(differ)
 
 # %% slideshow={"slide_type": "slide"} tags=["predict", "hide-input"]
 in_order = on_h200.gathered("permute_vector", "random")
