@@ -570,7 +570,7 @@ assert (
 guess_fill.reveal(fill, how="Counted", note="every row becomes as long as the longest")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# A larger σ leaves less [fill](glossary.md#fill), but on a mesh it separates rows that read the same sectors of x. And one long row holds up its warp:
+# A larger σ leaves less [fill](glossary.md#fill), but on a mesh it separates rows that read the same sectors of x. And one long row holds up its warp.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 in_slices, in_tiles = (
@@ -578,7 +578,7 @@ in_slices, in_tiles = (
 )
 assert in_slices.median_s > 20 * in_tiles.median_s
 Markdown(
-    f"with {in_slices.parameters['n']:,} rows, the power law takes {bench.format_time(in_slices.median_s)} in slices on an H200. In **tiles** of equally many "
+    f"With {in_slices.parameters['n']:,} rows, the power law takes {bench.format_time(in_slices.median_s)} in slices on an H200. In **tiles** of equally many "
     f"nonzeros, which share long rows among blocks, it takes {bench.format_time(in_tiles.median_s)}."
 )
 

@@ -123,7 +123,7 @@ def test_the_hardest_tests_come_first_with_what_most_were_told():
     ]
     hardest = "<h2>" + grades_page.as_html(made).split("<h2>")[2]
     text = Page(hardest).text
-    assert text.index("hard", 20) < text.index("0 %") < text.index("half") < text.index("50 %")
+    assert text.index("hard", 20) < text.index("0%") < text.index("half") < text.index("50%")
     assert "easy" not in text
     assert "2 ×: Line 3, a < 1: no." in text and "<code>a &lt; 1</code>" in hardest
     assert "2 ×: so-so" in text, "who has the points was told nothing"
