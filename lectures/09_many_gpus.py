@@ -838,7 +838,7 @@ bands = {TITLE: [(p, gain(p, FEW_US), gain(p, MUCH_US)) for p in SOME]}
 if FIT:
     lines["fitted"] = [(p, fitted_gain(p)[0]) for p in SOME]
     bands["fitted"] = [(p, *fitted_gain(p)[1:]) for p in SOME]
-    assert max(high - low for _, low, high in bands["fitted"]) < 0.1, "a thirtieth of the picture's height"
+    assert max(high - low for _, low, high in bands["fitted"]) < 0.1  # a thirtieth of the picture's height
 pays_from = next(p for p in range(1, 1025) if gain(p) > 1)
 sooner, later = (next((p for p in model.GPUS if gain(p, us) > 1), None) for us in (MUCH_US, FEW_US))
 assert gain(1) < 1 < gain(1024) and 8 < pays_from < 512 and sooner < pays_from

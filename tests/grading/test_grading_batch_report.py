@@ -80,7 +80,7 @@ def test_the_page_shows_every_mark_and_needs_nothing_else(tmp_path):
     assert "to be graded by a person" in text
     # 01_a: median 1.75 of 5; t1 is right in one of two
     assert re.search(r"01_a\s*2\s*1\.75\s*5", page.text.replace("\n", " "))
-    assert "t101_a50 %✓ 1, ✗ 1" in text
+    assert "t101_a50%✓ 1, ✗ 1" in text
 
 
 def test_marks_are_told_apart_without_colours(tmp_path):
