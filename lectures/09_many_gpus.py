@@ -762,6 +762,7 @@ def coefficient_row(name):
     return row
 
 
+# %% slideshow={"slide_type": "skip"}
 def small(value, half=None):
     """Return seconds, also of a byte; half of an interval has the same unit."""
     if value == 0:

@@ -68,10 +68,8 @@ TEXTS = {
     "figures/a.py": SCRIPT,
     "README.md": README,
     "CONTRIBUTING.md": "# Contributing\n",
-    "docs/finds.md": "# Finds\n\nSee [the start](../README.md#start).\n\n"
-    + "```diff\n-    a[i] = 1\n+    a[j] = 1\n```\n\n```text\n"
-    + "word " * 40
-    + "\n```\n",
+    "docs/finds.md": "# Finds\n\nSee [the start](../README.md#start).\n\n```diff\n-    a[i] = 1\n+    a[j] = 1\n```\n\n"
+    + f"```text\n{'word ' * 40}\n```\n\n```python\nimport numpy\n```\n",
     "docs/grading.md": "# Grading\n",
 }
 
@@ -226,6 +224,8 @@ def test_a_page_says_what_it_is_and_can_be_read(site, browser, axe, theme):
         for part in (".gd", ".gi", "pre")
     )
     assert len({away, added, other}) == 3
+    module = page.locator(".highlight .nn").first.evaluate("e => getComputedStyle(e).textDecorationLine")
+    assert module == "none", "it looks like a link"
     text = page.locator(".highlight-text pre").first
     assert text.evaluate("e => e.clientHeight < 60 && e.scrollWidth > e.clientWidth"), "one line, to scroll"
     page.close()
