@@ -131,10 +131,13 @@ def _inside(svg: str) -> str:
     return re.sub(r"\s*\n\s*", "\n", re.sub(r"<!--.*?-->", "", body))
 
 
+GROUND = "#ebeff5"  # turned, it is #0d1117, the ground of dark pages on GitHub; white would be black there
+
+
 def dark(svg: str) -> str:
-    """Return a figure for a dark page: its lightness is inverted, its hues are kept."""
+    """Return a figure for a dark page: lightness inverted, hues kept, and white areas like the ground of the page."""
     turned = 'style="filter:invert(1) hue-rotate(180deg)" '
-    return re.sub(r"<svg ", f"<svg {turned}", svg, count=1)
+    return re.sub(r"<svg ", f"<svg {turned}", svg.replace("#ffffff", GROUND), count=1)
 
 
 def _both(light: str, name: str, alt: str) -> str:

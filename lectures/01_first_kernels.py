@@ -85,7 +85,7 @@ viz.relative_bars(
     {gpu: {f"{m.parameters['n']:,} doubles": m.median_s for m in ms} for gpu, ms in found.by_device.items()},
     xlabel=f"time, relative to {FEW:,} doubles",
     said=bench.format_time,
-    note=f"copy two: a kernel in which each thread copies two doubles. {found.caption}",
+    note=f"The kernel is copy_two, in which each thread copies two doubles. {found.caption}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

@@ -297,7 +297,7 @@ bench.Table(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Why can a copy beat a triad on a CPU?** Before many a CPU overwrites part of a [cache line](glossary.md#cache-line), it reads the line
-# (*write-allocate*): a triad then moves 32 bytes for the 24 that we count, and stops at 24 / 32 = 75 % of what memory does. A
+# (*write-allocate*): a triad then moves 32 bytes for the 24 that we count, and stops at 24 / 32 = 75% of what memory does. A
 # copy may be compiled to `memcpy`, which for long vectors can write past the cache and skip that read. STREAM does not count
 # the hidden read, and neither do we.
 #
@@ -367,7 +367,7 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The longest clock** of each of our loops is memory's: the time in which the fastest copy would move the bytes, as a share of the time that the loop took.
 # Lecture 3 adds the clocks of caches and instructions. On the H200 a copy of one double per thread leaves about a tenth of its time unexplained. Triad and
-# dot come to more than 100 %: they move bytes faster than a copy does. Nsight Compute counted on 2²⁷ doubles, for the dot on 2²⁸; CuPy's launches it did not count.
+# dot come to more than 100%: they move bytes faster than a copy does. Nsight Compute counted on 2²⁷ doubles, for the dot on 2²⁸; CuPy's launches it did not count.
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.witness.cases import large_cases

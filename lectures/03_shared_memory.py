@@ -197,7 +197,7 @@ Markdown(f"On the H200, memory takes as long with the tile as without; to issue 
 # **How to read the picture.** The grey bar is the kernel's time. Each coloured bar is the time that one unit would need alone: *memory* for the bytes that
 # moved, at the bandwidth of the copy; *L2* and *L1* for their traffic, at the greatest rate of their busiest stage; *issue* for the instructions, at
 # one per cycle and [scheduler](glossary.md#scheduler). The flops of lecture 2 have no bar: at the datasheet's rate, those of these kernels would take less than a
-# tenth of the time. A clock that fills 85 % or more of the time is said to **bind**. Where none binds, we say that the warps **wait**; for
+# tenth of the time. A clock that fills 85% or more of the time is said to **bind**. Where none binds, we say that the warps **wait**; for
 # what, these clocks do not tell. On the H200, neither of these two kernels is bound by one clock, and both are slower than the longest of theirs. On the H100,
 # whose memory is slower, memory binds *flat*.
 

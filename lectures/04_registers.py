@@ -160,7 +160,7 @@ Markdown(
 # %% slideshow={"slide_type": "skip"}
 for name in ("vector_copy_two_large", "laplacian_flat_512"):
     there, on_h100 = (on.traffic.counters[name][clocks.LINK] for on in (rungs, h100_rungs))
-    print(f"{name}: the link is active in {there:.0f} % of the cycles of an H200, {on_h100:.0f} % of those of an H100")
+    print(f"{name}: the link is active in {there:.0f}% of the cycles of an H200, {on_h100:.0f}% of those of an H100")
     assert there > 90 and on_h100 > 80
 
 # %% [markdown] slideshow={"slide_type": "notes"}

@@ -541,7 +541,7 @@ for on in GPUS:
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **[Three clocks](glossary.md#three-clocks)** of these kernels: the share of its time that each unit would need alone. On both GPUs memory holds all four, the Gram
-# matrix as well, though each number takes part in many products. A share can exceed 100 %: it is measured by a copy of 250³ numbers, and long sweeps that only read
+# matrix as well, though each number takes part in many products. A share can exceed 100%: it is measured by a copy of 250³ numbers, and long sweeps that only read
 # are faster than this copy.
 
 # %% slideshow={"slide_type": "skip"}
@@ -982,7 +982,7 @@ def summary_row(name):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
     [summary_row(name) for name in SUMMED],
-    f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: the stable method's are at most 5 % more than CG's. All times but the first: whole solves, of which CUDA graphs do whole iterations or the parts of a round. {ORIGIN if TIMED else PENDING}",
+    f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: the stable method's are at most 5% more than CG's. All times but the first: whole solves, of which CUDA graphs do whole iterations or the parts of a round. {ORIGIN if TIMED else PENDING}",
 )
 
 

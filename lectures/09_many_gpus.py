@@ -443,7 +443,7 @@ def in_time(method, GPUs, latency):
         )
         for title, overlap in (("without overlap", False), ("with overlap", True))
     ]
-    return viz.ranks_picture(panels, KINDS, timeline.HALO, note=f"{EDGE}³ points in all. The same model.")
+    return viz.ranks_picture(panels, KINDS, timeline.HALO, rows=3, note=f"{EDGE}³ points in all. The same model.")
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -758,13 +758,18 @@ def coefficient_row(name):
     title, meaning = MEANING[name]
     row = {"coefficient": title, "multiplies": meaning, "in the pictures": small(taken()[name])}
     if FIT:
-        row["fitted"] = f"{small(FIT.coefficients[name])} ± {small(FIT.uncertainty(name))}"
+        row["fitted"] = small(FIT.coefficients[name], FIT.uncertainty(name))
     return row
 
 
-def small(value):
-    """Return seconds, also of a byte."""
-    return "0" if value == 0 else f"{value * 1e12:.3g} ps" if value < 1e-9 else format_time(value)
+# %% slideshow={"slide_type": "skip"}
+def small(value, half=None):
+    """Return seconds, also of a byte; half of an interval has the same unit."""
+    if value == 0:
+        return "0"
+    scale, unit = (1e12, "ps") if value < 1e-9 else (1e6, "µs")
+    numbers = [f"{scale * x:#.{digits}g}".rstrip(".") for x, digits in ((value, 3), (half, 2)) if x is not None]
+    return f"{' ± '.join(numbers)} {unit}"
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -817,7 +822,7 @@ def gain(ranks, latency_us=None):
 
 
 def fitted_gain(ranks):
-    """Return that ratio by the fitted model, and the ends of its interval of 95 %."""
+    """Return that ratio by the fitted model, and the ends of its interval of 95%."""
     grid = (EDGE * ranks, EDGE, EDGE)
     (slow, _), (fast, _) = FIT.predict(two_kernel(grid, ranks)), FIT.predict(moments(grid, ranks))
     _, half = FIT.gain(two_kernel(grid, ranks), moments(grid, ranks))
@@ -834,6 +839,7 @@ bands = {TITLE: [(p, gain(p, FEW_US), gain(p, MUCH_US)) for p in SOME]}
 if FIT:
     lines["fitted"] = [(p, fitted_gain(p)[0]) for p in SOME]
     bands["fitted"] = [(p, *fitted_gain(p)[1:]) for p in SOME]
+    assert max(high - low for _, low, high in bands["fitted"]) < 0.1  # a thirtieth of the picture's height
 pays_from = next(p for p in range(1, 1025) if gain(p) > 1)
 sooner, later = (next((p for p in model.GPUS if gain(p, us) > 1), None) for us in (MUCH_US, FEW_US))
 assert gain(1) < 1 < gain(1024) and 8 < pays_from < 512 and sooner < pays_from
@@ -852,7 +858,7 @@ viz.curves_picture(
     log="x",
     ylim=(0, 3),
     ticks=(1, 4, 16, 64, 256, 1024),
-    note=f"The wide shade: {FEW_US} to {MUCH_US} µs per message and round{'; the narrow one: 95% of the fit to CG on one GPU. ' + ORIGIN if FIT else '. ' + MODEL}",
+    note=f"The wide shade: {FEW_US} to {MUCH_US} µs per message and round{'; the narrow one, hardly wider than its line: 95% of the fit to CG on one GPU. ' + ORIGIN if FIT else '. ' + MODEL}",
 )
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
@@ -905,7 +911,7 @@ Markdown(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The published solves, beside the model.** Scaled speed-up of whole solves, as the paper defines it, of cubes with as many points per GPU as one GPU had alone. The lines are the model as fitted to one H200 and to
-# messages of two; the shade is its interval of 95 %. Between and beyond the two cubes of which the paper tells the iterations, these grow as a power of the edge. The last line is the model of the pictures with
+# messages of two; the shade is its interval of 95%. Between and beyond the two cubes of which the paper tells the iterations, these grow as a power of the edge. The last line is the model of the pictures with
 # another latency.
 
 # %% slideshow={"slide_type": "skip"}
@@ -913,7 +919,7 @@ SLOW_US = 100
 
 
 def scaled_by_fit(work_of, ranks):
-    """Return the scaled speed-up of a solve by the fitted model, and the ends of its interval of 95 %."""
+    """Return the scaled speed-up of a solve by the fitted model, and the ends of its interval of 95%."""
     one, many, more = cubes_of(work_of, ranks)
     value, half = (ranks / more * part for part in FIT.ratio(one, many))
     return value, value - half, value + half
@@ -1133,7 +1139,7 @@ if len(BY_LINK) > 1:
     assert all(direct.solve(name, EDGE, 2, s=s).observed["iterations"] == direct.solve(name, EDGE, 1, s=s).observed["iterations"] for name, s in direct.methods(EDGE, 2) if name not in FUSED)
 Markdown(
     f"**The methods of lecture 7 on two GPUs.** By peer memory, whole iterations of CG, by operations, are CUDA graphs, and so are the parts of a pass of s-step, for whose sums the host waits. With one step in a pass, it does not wait either. Both gain from the second GPU: CG {format_time(by_two['pcg'][1])} and {format_time(by_two['pcg'][2])} per iteration, s = {best} {format_time(by_two['pcg_sstep'][1])} and {format_time(by_two['pcg_sstep'][2])}. "
-    f"Against CG by operations, the best s gains {100 * gain:.0f} %. CG with two kernels is far ahead, {format_time(by_two['cg_two_kernel'][2])}: where a sum takes {format_time(dict(direct.sums(2))[1])}, two of them are cheaper than the bytes that s-step moves besides."
+    f"Against CG by operations, the best s gains {100 * gain:.0f}%. CG with two kernels is far ahead, {format_time(by_two['cg_two_kernel'][2])}: where a sum takes {format_time(dict(direct.sums(2))[1])}, two of them are cheaper than the bytes that s-step moves besides."
 ) if len(BY_LINK) > 1 else Markdown(PENDING)
 
 # %% slideshow={"slide_type": "skip"}

@@ -170,7 +170,7 @@ def _row(test: tuple[str, str], cells: list[CellGrade]) -> list[str]:
     signs = ", ".join(f"{sign} {kinds[kind]}" for kind, sign in SIGNS if kinds[kind])
     return [
         f'<code>{_name(test[1])}</code><br><span class="quiet">{_name(test[0])}</span>',
-        f'<span class="share">{bar}{100 * reached:.0f} %</span><span class="quiet">{signs}</span>',
+        f'<span class="share">{bar}{100 * reached:.0f}%</span><span class="quiet">{signs}</span>',
     ]
 
 

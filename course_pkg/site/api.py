@@ -126,10 +126,12 @@ def _found(module: str, name: str):
     if name in (here := _defined(tree)):
         return here[name]
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE.name):
+        # what a package imports from itself is a module, and no name that it offers
+        other = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+        if other.startswith(PACKAGE.name) and other != module:
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
-                    return _found(node.module, alias.name)
+                    return _found(other, alias.name)
     return None
 
 

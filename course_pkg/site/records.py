@@ -88,4 +88,5 @@ def _cell(text: str, value: float | None) -> str:
     number = (
         f' data-value="{value:.6g}"' if value is not None else ' class="unknown"' if text == UNKNOWN else ""
     )
-    return f"<td{number}>{html.escape(text)}</td>"
+    text = html.escape(text).replace("_", "_<wbr>")  # in a narrow column, a name breaks between its words
+    return f"<td{number}>{text}</td>"

@@ -1,15 +1,16 @@
 """What the axes of several figures share."""
 
 from functools import partial
-from itertools import cycle
+from itertools import cycle, pairwise
 from math import inf
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from course_pkg.core import CourseError
 from course_pkg.core.sources import OfDevice
-from course_pkg.viz.strip import folded
+from course_pkg.viz.strip import breadth, folded
 from course_pkg.viz.style import BOUND, DEVICES, MUTED, SERIES
 
 NARROW = 8.0  # inches: panels beside others are narrower
@@ -123,6 +124,45 @@ def name_lines(ax, ends, *, apart=17.0) -> None:
             name, (1, y), xycoords=("axes fraction", "data"), xytext=(9, found - place), textcoords="offset points",
             color=colour, weight="bold", va="center", annotation_clip=False,
         )  # fmt: skip
+
+
+def name_within(ax, x, y, name, colour) -> None:
+    """Write a line's name beside its end within the axes, where no line passes, or as few as possible.
+
+    Call this function after all lines are drawn, and after :func:`name_lines`.
+
+    Parameters
+    ----------
+    x, y : float
+        Where the line ends, in data coordinates.
+    """
+    figure = ax.get_figure(root=True)
+    if (later := getattr(figure, "names_later", None)) is not None:
+        later.append((partial(name_within, ax, x, y, name, colour), mpl.rcParams["font.size"]))
+        return
+    points, size = 72 / figure.dpi, mpl.rcParams["font.size"]
+    wide, high = breadth(name, size, weight="bold"), 0.6 * size
+    end = ax.transData.transform((x, y)) * points
+    passed = np.concatenate([_along(line, points) for line in ax.lines]) - end
+
+    def crossed(place):
+        left, middle = place
+        inside = (passed[:, 0] > left - 2) & (passed[:, 0] < left + wide + 2)
+        return np.count_nonzero(inside & (abs(passed[:, 1] - middle) < high))
+
+    right, centred, left = 7.0, -wide / 2, -wide - 7.0
+    places = [(right, 10.0), (centred, 16.0), (centred, -16.0), (right, -12.0), (left, 12.0), (left, -12.0)]
+    best = min(places, key=crossed)  # the first of those that fewest lines cross
+    ax.annotate(
+        name, (x, y), xytext=best, textcoords="offset points", color=colour, weight="bold", va="center"
+    )
+
+
+def _along(line, points):
+    """Return places along a line, at most two points apart, in points."""
+    corners = line.get_transform().transform(line.get_xydata()) * points
+    parts = [np.linspace(one, two, 2 + int(np.hypot(*(two - one)) / 2)) for one, two in pairwise(corners)]
+    return np.concatenate([corners, *parts])
 
 
 def name_bars(ax, places, names, *, line=16.0) -> None:

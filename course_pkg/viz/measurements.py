@@ -14,6 +14,7 @@ from course_pkg.viz.axes import (
     is_panel,
     name_bars,
     name_lines,
+    name_within,
     note_below,
     plain_linear,
     plain_log,
@@ -191,22 +192,17 @@ def flops_sweep(series, *, title="", note="") -> Picture:
             n: (ms[-1].cost.flops / ms[-1].parameters["n"], ms[-1].median_s / ms[0].median_s)
             for n, ms in series.items()
         }
-        furthest, last = max(x for x, _ in ends.values()), []
-        for name, (x, y) in ends.items():
-            if x < 0.9 * furthest and least < y < most:  # it ends within the axes, and its name is there
-                ax.annotate(
-                    name,
-                    (x, y),
-                    xytext=(7, 10),
-                    textcoords="offset points",
-                    color=colours[name],
-                    weight="bold",
-                    va="center",
-                )
-            else:
-                last.append((min(max(y, least), most), name, colours[name]))
+        furthest = max(x for x, _ in ends.values())
+        within = {name: (x, y) for name, (x, y) in ends.items() if x < 0.9 * furthest and least < y < most}
+        others = [
+            (min(max(y, least), most), name, colours[name])
+            for name, (_, y) in ends.items()
+            if name not in within
+        ]
         note_below(figure, note)
-        name_lines(ax, last)
+        name_lines(ax, others)
+        for name, end in within.items():
+            name_within(ax, *end, name, colours[name])
 
     listed = "; ".join(
         f"{n}: "

@@ -46,7 +46,9 @@ class Panel:
         return max(span.end for spans in self.lanes.values() for span in spans)
 
 
-def ranks_picture(panels: Sequence[Panel], kinds: Sequence[str], wire: str, *, note: str = "") -> Picture:
+def ranks_picture(
+    panels: Sequence[Panel], kinds: Sequence[str], wire: str, *, rows: int = 0, note: str = ""
+) -> Picture:
     """Draw panels of ranks in time, all on one scale.
 
     Parameters
@@ -56,6 +58,8 @@ def ranks_picture(panels: Sequence[Panel], kinds: Sequence[str], wire: str, *, n
         What a rank may do, at most five; the colours follow their order.
     wire : str
         The kind of span that is drawn below a lane: a transfer, during which the rank does something else or waits.
+    rows : int
+        For how many lanes each panel has room at least: pictures of a slider stand still if they have the same.
     note : str
         Where the times come from.
 
@@ -81,7 +85,7 @@ def ranks_picture(panels: Sequence[Panel], kinds: Sequence[str], wire: str, *, n
         raise CourseError(f"There are {len(kinds)} kinds and {len(FILLS)} colours: join some of them.")
     colours = {**dict(zip(kinds, FILLS, strict=False)), wire: GAIN}
     words = strip.NoteLines(note, WIDTH)
-    tall = [HEAD + LANE * len(panel.lanes) + GAP for panel in panels]
+    tall = [HEAD + LANE * max(len(panel.lanes), rows) + GAP for panel in panels]
     height = sum(tall) + FOOT + words.height
     longest = max(panel.end for panel in panels)
 

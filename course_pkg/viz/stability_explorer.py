@@ -166,7 +166,7 @@ def _conditions(ax, study, longest):
     ax.text(0.98 * longest, NOTHING_LEFT / 4, "no digit left", size=SMALL, color=MUTED, ha="right", va="top")
     ax.set_yscale("log")
     ax.set_xlim(-0.02 * longest, longest)
-    ax.set_ylim(1, HIGHEST)
+    ax.set_ylim(0.1, HIGHEST)  # a single vector has the condition 1: its mark stands clear of the axis
     _decades(ax.yaxis, (0, 8, 16))
     ax.set(xlabel="iterations", ylabel="condition")
     ax.legend(fontsize=SMALL, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 0.99), borderaxespad=0.1)

@@ -112,10 +112,10 @@ class Clocks:
         Examples
         --------
         >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.99}, 8, 8, 1, 0.9).row()
-        {'memory': '45 %', 'L2': 'not counted', 'L1': '99 %', 'issue': 'not counted', 'binds': 'L1'}
+        {'memory': '45%', 'L2': 'not counted', 'L1': '99%', 'issue': 'not counted', 'binds': 'L1'}
         """
         cells = {
-            name: f"{100 * self.shares[name]:.0f} %" if name in self.shares else NOT_COUNTED
+            name: f"{100 * self.shares[name]:.0f}%" if name in self.shares else NOT_COUNTED
             for name in (MEMORY, *UNITS)
         }
         return cells | {"binds": self.binds}

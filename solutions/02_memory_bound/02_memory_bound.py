@@ -358,10 +358,10 @@ def remaining_gain(t_eff_gb_s, t_peak_gb_s, share):
 
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain", "points": 1}
-# A quarter of the peak in 80 % of the time: 0.8 becomes 0.2, and 0.2 stays. Then another part of the peak.
-check.close(remaining_gain(1000, 4000, 0.8), 2.5, "the gain that a quarter of the peak leaves in 80 % of the time")
+# A quarter of the peak in 80% of the time: 0.8 becomes 0.2, and 0.2 stays. Then another part of the peak.
+check.close(remaining_gain(1000, 4000, 0.8), 2.5, "the gain that a quarter of the peak leaves in 80% of the time")
 part = check.rng().uniform(0.1, 0.9)
-check.close(remaining_gain(4000 * part, 4000, 0.8), 1 / (0.8 * part + 0.2), "the gain of 80 % of the time")
+check.close(remaining_gain(4000 * part, 4000, 0.8), 1 / (0.8 * part + 0.2), "the gain of 80% of the time")
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_gain_hidden", "points": 1}
 # Hidden tests: at the peak and below it.

@@ -569,7 +569,7 @@ check_counts((18,), 1e-6)
 # - `uncertainty(nbytes, seconds)` returns the standard deviations of this L and of this c. For equations $X \theta \approx y$ with errors of the same unknown size, least squares has the covariance
 #   $\sigma^2 (X^T X)^{-1}$, and $\sigma^2$ is the sum of squared residuals, divided by the number of equations less that of the coefficients.
 #
-# Tests draw L and c, make times with errors of two to five per cent, and compare: L and c must be right within 6 %. The standard deviations must be of the size of the errors that you
+# Tests draw L and c, make times with errors of two to five per cent, and compare: L and c must be right within 6%. The standard deviations must be of the size of the errors that you
 # make, in many such experiments.
 #
 # No visible test calls `uncertainty`. To check it with pencil and paper: two messages of 0 bytes took 1 and 2 µs, and one of 1,000 bytes 3 µs. Then `fit` returns

@@ -188,3 +188,4 @@ def test_a_dark_figure_has_its_hues():
     assert dark('<svg width="1"><svg/></svg>') == (
         '<svg style="filter:invert(1) hue-rotate(180deg)" width="1"><svg/></svg>'
     )
+    assert "#ffffff" not in dark('<svg><rect fill="#ffffff"/></svg>'), "turned, it is blacker than the page"

@@ -80,7 +80,7 @@ def test_the_page_shows_every_mark_and_needs_nothing_else(tmp_path):
     assert "to be graded by a person" in text
     # 01_a: median 1.75 of 5; t1 is right in one of two
     assert re.search(r"01_a\s*2\s*1\.75\s*5", page.text.replace("\n", " "))
-    assert "t101_a50 %✓ 1, ✗ 1" in text
+    assert "t101_a50%✓ 1, ✗ 1" in text
 
 
 def test_marks_are_told_apart_without_colours(tmp_path):
@@ -123,7 +123,7 @@ def test_the_hardest_tests_come_first_with_what_most_were_told():
     ]
     hardest = "<h2>" + grades_page.as_html(made).split("<h2>")[2]
     text = Page(hardest).text
-    assert text.index("hard", 20) < text.index("0 %") < text.index("half") < text.index("50 %")
+    assert text.index("hard", 20) < text.index("0%") < text.index("half") < text.index("50%")
     assert "easy" not in text
     assert "2 ×: Line 3, a < 1: no." in text and "<code>a &lt; 1</code>" in hardest
     assert "2 ×: so-so" in text, "who has the points was told nothing"

@@ -5,6 +5,7 @@ widgets answer in the browser, and their first cells run. `test_lab_kinds.py` fi
 two do not.
 """
 
+import io
 import json
 import re
 from pathlib import Path
@@ -31,6 +32,7 @@ from lab_pages import (
     until,
     until_done,
 )
+from PIL import Image
 
 from course_pkg import viz
 from course_pkg.commands.pairing import KERNELSPEC, Pair, State
@@ -89,6 +91,13 @@ def test_an_edit_is_saved_on_both_sides(lab, sample):
     assert pair.state() is State.SAME and pair.source.read_text(encoding="utf-8") == text
 
 
+def ground_of(picture, contain="style"):
+    """Return the colour of a picture's corner, as JupyterLab contains a cell in view, or another one."""
+    picture.evaluate("(e, contain) => { e.closest('.jp-Cell').style.contain = contain; }", contain)
+    with Image.open(io.BytesIO(picture.screenshot())) as shot:
+        return shot.convert("RGB").getpixel((shot.width - 3, 3))
+
+
 def test_widgets_are_accessible_and_figures_fit_the_theme_and_the_column(sample, axe):
     page = sample
     run_all(page)
@@ -107,9 +116,14 @@ def test_widgets_are_accessible_and_figures_fit_the_theme_and_the_column(sample,
     assert axe(page, ours) == []
     picture = output.locator("img.course-figure").last
     assert picture.bounding_box()["width"] <= output.bounding_box()["width"]
+    bar = page.locator(".jp-Cell.jp-mod-active .jp-OutputCollapser .jp-Collapser-child").bounding_box()
+    assert output.bounding_box()["x"] - bar["x"] - bar["width"] >= 2, "the bar touches the letters beside it"
     assert picture.evaluate("(e) => getComputedStyle(e).filter") == "none"
     change_theme(page, "Dark")
     assert "invert" in picture.evaluate("(e) => getComputedStyle(e).filter")
+    assert ground_of(picture) == ground_of(picture, "layout style paint"), (
+        "black, where JupyterLab contains it"
+    )
     change_theme(page, "Light")
 
 

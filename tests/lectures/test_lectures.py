@@ -1,5 +1,7 @@
 """Every lecture is paired, contains little code, and runs from top to bottom without a warning; its slides fit."""
 
+import re
+
 import nbformat
 import notebooks
 import pytest
@@ -42,6 +44,24 @@ def test_cells_are_short(lecture):
         kind = cell.metadata.get("slideshow", {}).get("slide_type", "-")
         shown = kind not in ("skip", "notes") and "hide-input" not in tags
         assert lines <= (SLIDE_LINES if shown else CELL_LINES), f"too long: {cell.source[:60]!r}"
+
+
+def test_percentages_are_written_in_one_way():
+    """Texts that learners read say "5%", as `:.0%` does in what lectures compute."""
+    root = repo_root()
+    sources = [*LECTURES, *root.glob("solutions/[0-9]*/*.py")]
+    texts = {
+        path: "\n".join(cell.source for cell in notebooks.read(path).cells if cell.cell_type == "markdown")
+        for path in sources
+    }
+    texts |= {
+        path: path.read_text(encoding="utf-8")
+        for path in (root / "README.md", root / "lectures" / "glossary.md")
+    }
+    apart = {
+        path.name: found for path, text in texts.items() if (found := re.findall(r".{20}\d\s%.{5}", text))
+    }
+    assert len(sources) > 15 and not apart
 
 
 @pytest.mark.parametrize("lecture", LECTURES, ids=name)

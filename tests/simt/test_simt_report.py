@@ -203,7 +203,7 @@ def test_source_lines_carry_their_counts():
     rows = Tags(html(profile())).rows
     (line,) = [row for row in rows if row[-1].endswith("tile[0, i] + u[i]")]
     assert line == [
-        "100 %",
+        "100%",
         "56,960",
         "462,848",
         "4,096",
@@ -243,7 +243,7 @@ def test_bars_are_in_proportion_to_the_share_of_sectors():
     text = html(profile(by_line=by_line, **changed))
     widths = [float(w) for w in re.findall(r"width:([\d.]+)%;[^\"]*background", text)]
     assert widths[1] == pytest.approx(3 * widths[0])
-    assert [row[0] for row in Tags(text).rows if row[0].endswith("%")] == ["25 %", "75 %"]
+    assert [row[0] for row in Tags(text).rows if row[0].endswith("%")] == ["25%", "75%"]
     assert "share of sectors" in text
 
 

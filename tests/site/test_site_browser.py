@@ -68,7 +68,8 @@ TEXTS = {
     "figures/a.py": SCRIPT,
     "README.md": README,
     "CONTRIBUTING.md": "# Contributing\n",
-    "docs/finds.md": "# Finds\n\nSee [the start](../README.md#start).\n",
+    "docs/finds.md": "# Finds\n\nSee [the start](../README.md#start).\n\n```diff\n-    a[i] = 1\n+    a[j] = 1\n```\n\n"
+    + f"```text\n{'word ' * 40}\n```\n\n```python\nimport numpy\n```\n",
     "docs/grading.md": "# Grading\n",
 }
 
@@ -209,6 +210,34 @@ def test_a_deck_is_a_card_with_its_first_slide_as_light_or_dark_as_the_page(site
     )
     page.locator(".decks a").click()
     page.wait_for_url("**/slides/01_small.html*")
+    page.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_says_what_it_is_and_can_be_read(site, browser, axe, theme):
+    """Furo's menus have names; a mend shows in two colours what it takes away and adds; columns stay columns."""
+    page = browser.new_page(color_scheme=theme, viewport={"width": 1280, "height": 720})
+    page.goto((site[0] / "docs" / "finds.html").as_uri())
+    assert axe(page) == []
+    away, added, other = (
+        page.locator(f".highlight {part}").first.evaluate("e => getComputedStyle(e).color")
+        for part in (".gd", ".gi", "pre")
+    )
+    assert len({away, added, other}) == 3
+    module = page.locator(".highlight .nn").first.evaluate("e => getComputedStyle(e).textDecorationLine")
+    assert module == "none", "it looks like a link"
+    text = page.locator(".highlight-text pre").first
+    assert text.evaluate("e => e.clientHeight < 60 && e.scrollWidth > e.clientWidth"), "one line, to scroll"
+    page.close()
+
+
+def test_options_of_a_prediction_stand_apart(site, browser):
+    page = browser.new_page()
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri())
+    one, other = (page.get_by_role("button", name=name, exact=True) for name in ("10", "20"))
+    other.wait_for()
+    left, right = sorted((one.bounding_box(), other.bounding_box()), key=lambda box: box["x"])
+    assert right["x"] - left["x"] - left["width"] >= 8
     page.close()
 
 

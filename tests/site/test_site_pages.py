@@ -153,6 +153,17 @@ def test_what_a_package_passes_on_is_described_where_it_is_defined():
     )
 
 
+def test_every_package_says_what_it_offers_and_no_module_is_taken_for_a_name():
+    """`course_pkg.simt` exports its module `api`, which it imports from itself."""
+    packages = [
+        ".".join(("course_pkg", *init.parent.relative_to(rooms.PACKAGE).parts))
+        for init in sorted(rooms.PACKAGE.rglob("__init__.py"))
+    ]
+    offered = {package: api.offered(package) for package in packages}
+    assert len(packages) > 30 and "Kernel" in offered["course_pkg.simt"]
+    assert "api" not in offered["course_pkg.simt"]
+
+
 def test_the_page_of_exercises_says_what_each_asks_for():
     """Its time, its points and its parts are those of the exercise; each links to its page and to its lecture."""
     root = repo_root()

@@ -235,6 +235,7 @@ def test_a_row_is_the_measurement_over_the_bound_of_its_device():
     by_name = dict(zip(records.COLUMNS, zip(cells.text, cells.value, strict=True), strict=True))
     assert by_name["device"][0] == "H200"
     assert by_name["variant"][0] == "laplacian_marching"
+    assert "laplacian_<wbr>marching" in records.row(m, "stencil", bounds), "a name breaks between its words"
     assert by_name["size"] == ("512³", f"{512**3:.6g}")
     assert "512" not in by_name["settings"][0]
     assert float(by_name["time"][1]) == pytest.approx(m.median_s, rel=1e-5)

@@ -14,6 +14,7 @@ from course_pkg.bench import Comparison, Device, Measurement
 from course_pkg.core import Cost, Implementation, catalogue, machine
 from course_pkg.vector.peak import horner_sweep
 from course_pkg.viz import Picture, machines, measurements
+from course_pkg.viz.axes import name_within
 from course_pkg.viz.roofline_explorer import FLOPS_A_NUMBER, _explore
 
 CPU = Device("cpu", "A CPU", 2, 0, 0)
@@ -205,6 +206,22 @@ def test_a_line_that_ends_before_the_others_has_its_name_at_its_own_end():
         float(re.search(rf' x="([\d.]+)"[^>]*>{name}<', svg)[1]) for name in ("this machine", "another")
     )
     assert own < right - 50
+
+
+@pytest.mark.parametrize("rise", [1.0, 1.15, 1.5, 3.0])
+def test_no_line_passes_through_the_name_of_one_that_ends_before_it(rise):
+    """However the others go on from there: what is measured live may lie on a recorded line."""
+    figure = Figure(figsize=(11, 3.6))
+    ax = figure.subplots()
+    ax.loglog([2, 4, 64], [1, 1, 1], "o-")
+    ax.loglog([2, 64, 128, 256], [1, 1.05, rise, rise**2], "o-")
+    ax.axhline(1)
+    ax.set_ylim(0.5, 10)
+    name_within(ax, 64, 1.0, "live", "green")
+    (box,) = (text.get_window_extent() for text in ax.texts)
+    for line in ax.lines:
+        path = line.get_transform().transform_path(line.get_path())
+        assert not path.intersects_bbox(box.shrunk(0.9, 0.6), filled=False)
 
 
 def test_panels_of_one_label_are_named_by_their_devices():

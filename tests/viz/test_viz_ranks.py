@@ -1,5 +1,6 @@
 """Ranks in time, and what each of them did."""
 
+import re
 from types import SimpleNamespace as Deed
 
 import pytest
@@ -39,6 +40,19 @@ def test_all_panels_have_one_scale():
         return abs(xs[1] - xs[0]) or abs(float(path.split("L")[2].split()[0]) - xs[0])
 
     assert wide(1) == pytest.approx(2 * wide(0), rel=1e-3)
+
+
+def test_pictures_of_fewer_ranks_can_be_as_high_as_others():
+    """A slider's picture neither jumps nor grows when the number of ranks changes."""
+    three = {**TWO, "rank 2": TWO["rank 0"]}
+    sizes = {
+        re.search(
+            r'viewBox="([^"]+)"',
+            ranks_picture([Panel("a", lanes)] * 2, ("computes", "waits"), "halo", rows=3).svg,
+        )[1]
+        for lanes in (TWO, three)
+    }
+    assert len(sizes) == 1
 
 
 @pytest.mark.parametrize(

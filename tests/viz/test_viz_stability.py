@@ -72,6 +72,7 @@ def test_all_studies_of_a_size_have_one_scale(monkeypatch):
     first, *others = (limits[k : k + 5] for k in range(0, len(limits), 5))
     assert all(other == first for other in others)
     assert first[0] == (pytest.approx(-0.02 * 9.2), pytest.approx(9.2))
+    assert first[3][0] < 1, "the mark of a condition of 1 stands clear of the axis"
 
 
 def test_each_study_has_its_own_lines_and_the_same_study_the_same_bytes():

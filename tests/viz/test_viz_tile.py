@@ -18,7 +18,7 @@ TILES = [
     ((1, 1), 0, 0, 1, 1, 1, 0, 0, 0),
     ((128, 8), 4, 0, 136, 16, 1024, 1088, 64, 0),
 ]
-FACTS = [("sectors a request", "8.1"), ("bank conflicts", "0"), ("occupancy, H200", "100 % (threads)")]
+FACTS = [("sectors a request", "8.1"), ("bank conflicts", "0"), ("occupancy, H200", "100% (threads)")]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_alternative_text_carries_the_numbers_and_the_table():
         "10 cells of padding",
     ):
         assert said in alt
-    assert alt.endswith("sectors a request: 8.1; bank conflicts: 0; occupancy, H200: 100 % (threads)")
+    assert alt.endswith("sectors a request: 8.1; bank conflicts: 0; occupancy, H200: 100% (threads)")
     plain = tile_picture((32, 8), itemsize=4).alt
     assert plain.startswith("32 × 8 threads keep 32 × 8 cells of 4 B: 1 KiB.")
     assert not re.search("halo|corner|padding", plain)

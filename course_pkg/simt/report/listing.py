@@ -100,7 +100,7 @@ def _bar(share):
     return (
         f'<span style="display:inline-block;width:6em;white-space:nowrap"><span style="display:inline-block;'
         f'width:{60 * share:.1f}%;min-width:1px;height:.75em;background:{MEMORY};margin-right:.35em"></span>'
-        f"{100 * share:.0f} %</span>"
+        f"{100 * share:.0f}%</span>"
     )
 
 

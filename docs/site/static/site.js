@@ -1,3 +1,8 @@
+// Furo's menus: headings have a level, and each menu has a name, for those who hear the page.
+for (const heading of document.querySelectorAll('.caption[role=heading]')) heading.setAttribute('aria-level', '2');
+document.querySelector('.sidebar-drawer')?.setAttribute('aria-label', 'all pages');
+document.querySelector('.toc-drawer')?.setAttribute('aria-label', 'this page');
+
 // The table of records: choices above it, headings that sort, and a picture of time against bound.
 (() => {
   const table = document.querySelector('table.records');
