@@ -648,6 +648,7 @@ with check.explained(update_kernel, "beta", "alpha", "old", "fresh", "x", "r"):
 ### BEGIN HIDDEN TESTS
 for n in (1, int(check.rng().integers(33, 63)), int(check.rng().integers(129, 255))):
     profile, _ = run_update(n)
-    needed = {"global_load.thread_accesses": 60 * n, "global_store.thread_accesses": 10 * n}
+    threads = 128 * ((n + 127) // 128)  # those without a point may load numbers of beta for their warp
+    needed = {"global_load.thread_accesses": 60 * threads, "global_store.thread_accesses": 10 * n}
     check.at_most(profile, limits, compulsory=needed)
 ### END HIDDEN TESTS
