@@ -20,6 +20,7 @@ from course_pkg.core.errors import CourseError
 from course_pkg.simt import api
 from course_pkg.simt.front.functions import FUNCTIONS
 from course_pkg.simt.front.known import BUILTINS, TYPES
+from course_pkg.simt.front.source import function_of
 from course_pkg.simt.front.stubs import KernelName
 
 MOST_SOURCE = 100_000  # most characters in an answer
@@ -173,7 +174,10 @@ def first_line(node) -> int:
 
 
 def definition(tree: ast.Module, line: int, name: str) -> ast.FunctionDef | None:
-    """Return the function with this name that begins on this line, at any depth; None if there is none."""
+    """Return the function with this name that begins on this line; None if there is none, or two lambdas."""
+    if name == "<lambda>":
+        found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
+        return function_of(found[0]) if len(found) == 1 else None
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == name and first_line(node) == line:
             return node

@@ -117,10 +117,10 @@ def close(found, expected, what: str, *, rtol: float = 1e-12, atol: float = 0.0)
         )
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
     missing = np.isnan(array[wrong]) & ~np.isnan(expected[wrong])
-    why = " (nan: no thread has written it, or one has only added to it)" if missing.any() else ""
+    why = " (nan: if a kernel computes it, no thread has written it, or one has only added to it)"
     raise Failed(
         f"{what}: {int(wrong.sum())} of {wrong.size} elements are wrong; at {list(at)} found {array[at]:.10g}, "
-        f"expected {expected[at]:.10g}{why if np.isnan(array[at]) else ''}.",
+        f"expected {expected[at]:.10g}{why if missing.any() and np.isnan(array[at]) else ''}.",
         what,
         f": some elements are wrong{' or were written by no thread' if missing.any() else ''}.",
     )

@@ -123,13 +123,18 @@ def one_line(text: str) -> str:
 
 def sentence(text: str) -> str:
     """Return a text that begins with a capital letter and ends with a full stop."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+    return stopped(text[:1].upper() + text[1:])
+
+
+def stopped(text: str) -> str:
+    """Return a text that ends with a full stop."""
+    return text + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def of_learner(error: LearnerError) -> str:
     """Return a sentence on the error that a learner's code raised."""
     if error.kind == "NotPlain":
-        return sentence(error.message)
+        return stopped(error.message)  # it begins with the name of a function
     if error.kind == "NotImplementedError":
         return f"It is not written yet: NotImplementedError is raised{_at(error.line)}."
     said = f": {error.message}" if error.message else ""

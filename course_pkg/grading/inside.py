@@ -23,9 +23,9 @@ def _prepare():
         """Finds ``cuda`` under both names. The module is made at its first import, because that takes time."""
 
         def find_spec(self, name, path=None, target=None):
-            if name == pairs:
+            if name in changed:
                 spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-                spec.loader.exec_module = types.MethodType(in_the_interpreter, spec.loader)
+                spec.loader.exec_module = types.MethodType(changed[name], spec.loader)
                 return spec
             return importlib.machinery.ModuleSpec(name, self) if name in doors else None
 
@@ -46,6 +46,13 @@ def _prepare():
             type(loader).exec_module(loader, module)
         finally:
             del cuda.BACKEND
+
+    def without_files(loader, module):
+        """Run Numba's module for ``cache=True``; the text of a cell is in no file, so nothing is kept in files."""
+        type(loader).exec_module(loader, module)
+        module.FunctionCache = lambda function: module.NullCache()
+
+    changed = {pairs: in_the_interpreter, "numba.core.caching": without_files}
 
     def made():
         from course_pkg.simt import api, door_of_numba

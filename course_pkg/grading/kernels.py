@@ -130,12 +130,10 @@ class Names:
         place = about.get("cell"), about.get("line"), about.get("name")
         if place[:1] + place[2:] in self.given:
             return self.given[place[:1] + place[2:]]
-        if place[2] == "<lambda>":
-            raise NoKernel(
-                "is made of a lambda, which the judge does not read: write it with def under @cuda.jit"
-            )
         source, tree = self._texts.get(place[0], ("", None))
         node = cells.definition(tree, *place[1:]) if tree and type(place[1]) is int else None
+        if node is None and place[2] == "<lambda>":
+            raise NoKernel("is made of a lambda that shares its line with another: write it with def")
         if node is None:
             raise NoKernel(
                 "is made of a text that does not stand in an answer cell: write it there, with def"

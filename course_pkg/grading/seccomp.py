@@ -3,7 +3,9 @@
 bubblewrap removes access to files, to the network and to other namespaces. This filter forbids what remains: sockets of
 every family (``AF_VSOCK`` leads out of a virtual machine, and buffers of sockets count as memory of no process), new
 namespaces, memory that belongs to no process, the memory of other processes, and large parts of the kernel (bpf,
-io_uring, keys, performance counters).
+io_uring, keys, performance counters). It also forbids what tells a sandbox exactly what another does with files that
+both of them read: locks, leases, watches, and which of their pages are in memory. By the offsets of its locks alone, a
+sandbox could send another one as many numbers as it likes.
 """
 
 import errno
@@ -29,9 +31,15 @@ REFUSED = (
     ),
     *("init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "syslog"),
     *("acct", "settimeofday", "clock_settime", "adjtimex", "sethostname", "setdomainname", "vmsplice"),
+    *("flock", "inotify_init", "inotify_init1", "fadvise64", "readahead", "mincore", "cachestat", "sysinfo"),
     *("personality", "mlock", "mlock2", "mlockall", "iopl", "ioperm", "nfsservctl", "lookup_dcookie"),
 )
+# These calls succeed and do nothing: devices have times, too, and a filter cannot read which file is meant.
+IGNORED = ("utimensat", "futimesat", "utimes", "utime")
 NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+# fcntl: locks of a process and of an open file, leases, watches, and sizes of pipes (their sum is limited per user)
+FILE_CONTROLS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026, 1031)
+ONLY_FROM_MEMORY = 0x8  # RWF_NOWAIT, a flag of preadv2: the call fails for a page that is not in memory
 SHARED_ANONYMOUS = 0x21  # MAP_SHARED or MAP_SHARED_VALIDATE, with MAP_ANONYMOUS
 MISSING = "libseccomp is missing, so system calls are not filtered: `pip install pyseccomp`"
 
@@ -47,10 +55,16 @@ def program() -> bytes:
         made = lib.SyscallFilter(lib.ALLOW)
         for name in REFUSED:
             _refuse(lib, made, name, errno.EPERM)
+        for name in IGNORED:
+            _refuse(lib, made, name, 0)
         for flag in NEW_NAMESPACES:
             _refuse(lib, made, "clone", errno.EPERM, lib.Arg(0, lib.MASKED_EQ, flag, flag))
         # a filter cannot read the flags of clone3, which are in memory; if clone3 fails, the C library uses clone
         _refuse(lib, made, "clone3", errno.ENOSYS)
+        for control in FILE_CONTROLS:
+            _refuse(lib, made, "fcntl", errno.EPERM, lib.Arg(1, lib.EQ, control))
+        nowait = lib.Arg(5, lib.MASKED_EQ, ONLY_FROM_MEMORY, ONLY_FROM_MEMORY)
+        _refuse(lib, made, "preadv2", errno.EPERM, nowait)
         _refuse(lib, made, "mmap", errno.EPERM, lib.Arg(3, lib.MASKED_EQ, SHARED_ANONYMOUS, SHARED_ANONYMOUS))
         with tempfile.TemporaryFile() as file:
             made.export_bpf(file)

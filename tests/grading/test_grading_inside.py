@@ -76,6 +76,24 @@ found = triad(np.arange(3.0), np.ones(3)), largest(np.array([1.0, 7.0, 3.0])), c
     assert (sums.tolist(), most, same) == ([3.0, 4.0, 5.0], 7.0, True)
 
 
+def test_numbas_cache_needs_no_file_of_a_cell(session):
+    source = """
+import numba
+
+@numba.njit(cache=True)
+def half(x):
+    return x / 2
+
+@numba.vectorize(["float64(float64)"], cache=True)
+def quarter(x):
+    return half(x) / 2
+
+found = [half(2.0), quarter(4.0)]
+"""
+    session.run(source, "kept")
+    assert session.get("found") == [1.0, 1.0]
+
+
 def test_what_is_not_offered_says_what_to_do_and_names_no_other_simulator(session):
     with pytest.raises(LearnerError, match="do without it") as caught:
         session.run("from numba import cuda\ncuda.cudadrv", "more")

@@ -89,8 +89,8 @@ def test_a_warning_or_a_print_costs_nothing():
 
 
 def test_hidden_values_do_not_come_out_with_an_error():
-    leak = "def remaining_gain(a, b, share):\n    if (a, b) != (1000, 4000):\n"
-    leak += "        raise type(f'Secret{a}', (Exception,), {})(f'values {a} {b}')\n    return 2.5"
+    leak = "def remaining_gain(a, b, share):\n    if (b, share) != (4000, 0.8):\n"
+    leak += "        raise type(f'Secret{a}', (Exception,), {})(f'values {a} {b}')\n    return 1 / (0.2 + 0.8 * a / b)"
     report = s.grade(s.submission({"gain": leak}))
     assert s.lost(report) == {"test_gain_hidden": 1}
     assert s.said(report)["test_gain_hidden"] == (

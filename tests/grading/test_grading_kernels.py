@@ -38,6 +38,11 @@ MADE = {
     "    return 1.0",
     "a helper of two names": "@cuda.jit(device=True)\ndef one():\n    return 1.0\n\nuno = one\n"
     f"@cuda.jit\ndef f{BODY.replace('1.0', 'uno()')}",
+    "a helper of a lambda": "one = cuda.jit(device=True)(\n    lambda: uno + 0.0)\nuno = 1.0\n"
+    f"@cuda.jit\ndef f{BODY.replace('1.0', 'one()')}",
+    "a lambda of a factory, and one in the kernel": "def make(one):\n"
+    "    return cuda.jit(lambda x: one * (x >= 0), device=True)\n\ng = make(1.0)\n@cuda.jit\ndef f(x):\n"
+    "    one = lambda k: g(k)\n    if cuda.grid(1) < x.size:\n        x[cuda.grid(1)] = one(cuda.grid(1))",
     "a table": "TABLE = np.array([1.0, 2.0])\n@cuda.jit\ndef f(x):\n    table = cuda.const.array_like(TABLE)\n"
     "    i = cuda.grid(1)\n    if i < x.size:\n        x[i] = table[0]",
     "constants": "import enum\n\nclass Size(enum.IntEnum):\n    ONE = 1\n\nONE, REAL, floor = Size.ONE, np.float64, "
@@ -60,7 +65,11 @@ def test_a_kernel_may_be_made_in_any_way(name):
 
 REFUSED = {
     "too long a chain": (chain(105), "call fewer functions from within each other"),
-    "a lambda": ("f = cuda.jit(lambda x: None)", "write it with def under @cuda.jit"),
+    "a lambda beside another": ("f, g = cuda.jit(lambda x: None), lambda: 0", "shares its line with another"),
+    "helpers by two lambdas on a line": (
+        f"one, two = cuda.jit(lambda: 1.0), cuda.jit(lambda: 2.0)\n@cuda.jit\ndef f{BODY.replace('1.0', 'one()')}",
+        "is outside what the interpreter runs: write a function with def",
+    ),
     "a text of its own": (f"exec('''@cuda.jit\ndef f{BODY}''')", "write it there, with def"),
     "a builtin": ("f = cuda.jit(print)", "write it"),
     "a walrus": (

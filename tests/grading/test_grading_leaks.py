@@ -183,7 +183,7 @@ def test_a_learners_words_do_not_pass_for_the_judges(name):
 
 def test_what_is_not_plain_is_still_named():
     said = of(graded("class Foo: pass\n\ndef f(x):\n    return Foo()", "pass"), "visible").feedback
-    assert said == "F returned a Foo: return numbers or arrays."
+    assert said == "f returned a Foo: return numbers or arrays."
 
 
 def test_a_seed_cannot_be_found_by_trying_all():

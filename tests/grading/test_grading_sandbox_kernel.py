@@ -169,3 +169,43 @@ said = subprocess.run([sys.executable, "-S", "-c", "print(3)"], capture_output=T
     with contained() as sandbox:
         sandbox.run(source, "cell")
         assert (sandbox.get("both"), sandbox.get("said")) == ([1, 2], "3\n")
+
+
+CHANNELS = {  # what one sandbox does to files that another one sees as well
+    "a lock of a file": "import fcntl\nfcntl.flock(open(os.__file__), fcntl.LOCK_SH)",
+    "a lock of a process": "import fcntl, struct\nlock = struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 123, 1, 0)\n"
+    "fcntl.fcntl(open(os.__file__), fcntl.F_SETLK, lock)",
+    "whose lock it is": "import fcntl, struct\nlock = struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, 0)\n"
+    "fcntl.fcntl(open(os.__file__), fcntl.F_GETLK, lock)",
+    "a watch": "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+    "if libc.inotify_init1(0) < 0: raise OSError(ctypes.get_errno(), 'no')",
+    "pages that are in memory": "os.preadv(os.open(os.__file__, os.O_RDONLY), [bytearray(9)], 0, os.RWF_NOWAIT)",
+    "pages that are no longer": "os.posix_fadvise(os.open(os.__file__, os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)",
+    "the times of a device": "os.utime('/dev/null')\n"
+    "if os.stat('/dev/null').st_mtime < time.time() - 60: raise OSError",
+    "what is free": "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+    "if libc.sysinfo(ctypes.create_string_buffer(200)) < 0: raise OSError(ctypes.get_errno(), 'no')",
+}
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_files_that_sandboxes_share_carry_no_numbers_between_them(channel):
+    if not seccomp.program():
+        pytest.skip("libseccomp is missing")
+    with contained() as sandbox:
+        assert raised(sandbox, f"import os, time\n{CHANNELS[channel]}").kind in ("PermissionError", "OSError")
+
+
+def test_files_are_read_and_devices_written_all_the_same():
+    source = """
+import os, shutil, subprocess, sys
+with open("kept", "wb") as file:
+    file.write(b"kept")
+shutil.copy2("kept", "copied")
+with open(os.devnull, "w") as nowhere:
+    print("gone", file=nowhere)
+done = subprocess.run(["/usr/bin/cat", "copied"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout == b"kept"
+"""
+    with contained() as sandbox:
+        sandbox.run(source, "cell")
+        assert sandbox.get("done")

@@ -268,11 +268,14 @@ def _parse(text, first, file, name, names) -> Program:
 def _of_lambda(module) -> ast.FunctionDef | None:
     """Return the only lambda of a piece of source, as a function that returns its value; None if there are several."""
     found = [node for node in ast.walk(module) if isinstance(node, ast.Lambda)]
-    if len(found) != 1:
-        return None
-    body = [ast.copy_location(ast.Return(found[0].body), found[0])]
-    function = ast.FunctionDef("lambda", found[0].args, body, [], None, type_params=[])
-    return ast.fix_missing_locations(ast.copy_location(function, found[0]))
+    return function_of(found[0]) if len(found) == 1 else None
+
+
+def function_of(node: ast.Lambda) -> ast.FunctionDef:
+    """Return a lambda as a function that returns its value."""
+    body = [ast.copy_location(ast.Return(node.body), node)]
+    function = ast.FunctionDef("lambda", node.args, body, [], None, type_params=[])
+    return ast.fix_missing_locations(ast.copy_location(function, node))
 
 
 def split_lines(text: str) -> list[str]:
