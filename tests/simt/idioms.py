@@ -4,6 +4,7 @@ Each kernel is given as text. An idiom names one piece of this text and its repl
 """
 
 import idioms_bits
+import idioms_chains
 import idioms_flow
 import idioms_handover as handover
 import idioms_locks
@@ -265,6 +266,7 @@ IDIOMS = [
     *idioms_swaps.IDIOMS,
     *idioms_names.IDIOMS,
     *idioms_sorting.IDIOMS,
+    *idioms_chains.IDIOMS,
     *idioms_waiting.IDIOMS,
     *idioms_locks.IDIOMS,
     *idioms_warp.IDIOMS,

@@ -63,6 +63,8 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             raise unsupported(frame, node)
         try:
             mask = handler(run, frame, node, mask)
+            if run.gate is not None and node is run.gate.node:
+                mask = turns.behind_gate(run, mask)
         except SimtError as error:
             if isinstance(error, Unsupported) and error.line is None:
                 error = at_its_place(frame, node, error)

@@ -10,7 +10,7 @@ forever.
 """
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
@@ -18,6 +18,7 @@ from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, spins_on
 
+BLOCK = ("syncthreads", ".sync(")  # calls at which all threads of a block meet, or of the grid
 MOST_WAITED = (
     1 << 17
 )  # waiting threads, summed over all turns: 512 threads that take one lock, or five seconds
@@ -33,10 +34,14 @@ class Spin:
         The loop in which the threads spin; it may be in a device function.
     names : frozenset of str
         The arrays whose atomics the threads wait for, under their names in the function that contains the statement.
+    gate : tuple of (ast.If, bool) or None
+        An ``if`` in which some threads spin for others, which they meet behind it, as in ``if t == 0:``; and whether
+        these are all threads of their block, and not only of their warp.
     """
 
     loop: ast.While
     names: frozenset
+    gate: tuple[ast.If, bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,19 @@ class Turn:
     loop: ast.While
     behind: int
     meets: bool
+    gate: tuple[ast.If, bool] | None
+
+
+@dataclass
+class Gate:
+    """A statement behind which threads of a block or warp wait for those of them that spin in it.
+
+    ``tried`` are the lanes that have come to the loop in this try. ``of_block`` is true if threads of a block meet.
+    """
+
+    node: ast.If
+    of_block: bool
+    tried: Mask
 
 
 def taken(run, frame, body: list, at: int) -> Turn | None:
@@ -78,12 +96,35 @@ def _taken(run, frame, body: list, at: int) -> Turn | None:
         met |= comes
         if gives_back(body[number], names):
             behind, meets = number + 1, met
-    return None if behind is None else Turn(spin.loop, behind, meets)
+    return None if behind is None else Turn(spin.loop, behind, meets, spin.gate)
 
 
-def over(run, node: ast.While, trips: int) -> bool:
-    """Return whether threads wait for their next turn after this many trips of a loop: each has then tried once."""
-    return node in run.turns and trips == (1 if atomics(node.test) else 2)
+def over(run, node: ast.While, trips: int, lanes: Mask) -> bool:
+    """Return whether lanes wait for their next turn after this many trips of a loop: each has then tried once."""
+    if node not in run.turns:
+        return False
+    if run.gate is not None and trips == 0:
+        run.gate.tried = run.gate.tried.union(lanes)
+    return trips == (1 if atomics(node.test) else 2)
+
+
+def behind_gate(run, mask: Mask) -> Mask:
+    """Return the lanes that go on behind a gate; those that have not tried wait with lanes of their block or warp."""
+    held, wave = run.wave.nobody, run.wave
+    for one in run.turns.values():
+        held = held.union(one)
+    if not held:
+        return mask
+    lanes = wave.spread(held.full)
+    rows = wave.by_warp(held.full, False)
+    if run.gate.of_block:
+        others = (lanes.any(axis=1)[:, None] | lanes).reshape(wave.shape)
+    else:
+        others = wave.from_warps(rows.any(axis=1)[:, None] | rows)
+    stay = mask.minus(run.gate.tried).narrow(others)
+    loop = next(iter(run.turns))
+    run.turns[loop] = run.turns[loop].union(stay)
+    return mask.minus(stay)
 
 
 def waits_for_the_others(run, frame, node: ast.If) -> bool:
@@ -106,10 +147,10 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
     spin, rest = body[at : at + 1], body[at + 1 : turn.behind]
     waiting, here, done, waited = mask, run.wave.nobody, run.wave.nobody, 0
     while waiting or here:
-        came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
+        came, waiting = _one_try(run, frame, spin, turn, waiting, execute)
         here = here.union(came)
         while turn.meets and came and waiting:  # all that need no help pass before any of them goes on
-            came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
+            came, waiting = _one_try(run, frame, spin, turn, waiting, execute)
             here = here.union(came)
         if _comes_too_early(run, turn, here, waiting):
             continue
@@ -144,14 +185,15 @@ def _comes_too_early(run, turn: Turn, here: Mask, waiting: Mask) -> bool:
     return not alone.any() and run.half.waits(turn)
 
 
-def _one_try(run, frame, spin: list, loop, lanes: Mask, execute) -> tuple[Mask, Mask]:
+def _one_try(run, frame, spin: list, turn: Turn, lanes: Mask, execute) -> tuple[Mask, Mask]:
     """Let lanes try to pass the loop once; return the lanes that passed it, and the lanes that still wait."""
-    outer, inner = run.turns, [one for one in ast.walk(loop) if isinstance(one, ast.While)]
-    run.turns = {**outer, **dict.fromkeys(inner, run.wave.nobody)}
+    outer, inner = (run.turns, run.gate), [one for one in ast.walk(turn.loop) if isinstance(one, ast.While)]
+    run.turns = {**run.turns, **dict.fromkeys(inner, run.wave.nobody)}
+    run.gate = turn.gate and Gate(*turn.gate, run.wave.nobody)
     came, held = execute(run, frame, spin, lanes) if lanes else lanes, run.wave.nobody
     for one in inner:
         held = held.union(run.turns[one])
-    run.turns = outer
+    run.turns, run.gate = outer
     return came.minus(held), held
 
 
@@ -185,12 +227,23 @@ def _spinning(run, frame, node) -> Spin | None:
         names = spins_on(node)
         return Spin(node, names) if names else None
     if isinstance(node, ast.If):
-        first, *rest = node.body[prepares(node.body) :]
-        found = None if node.orelse else _spinning(run, frame, first)
-        return found if found and not any(gives_back(one, found.names) for one in rest) else None
+        return _in_side(run, frame, node.body, node.orelse) or _in_side(run, frame, node.orelse, node.body)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args:
         return _in_function(run, frame, node.value)
     return None
+
+
+def _in_side(run, frame, body: list, other: list) -> Spin | None:
+    """Return the result of :func:`_spinning` for one side of an ``if``, where no other statement gives back."""
+    if not body:
+        return None
+    first, *rest = body[prepares(body) :]
+    found = _spinning(run, frame, first)
+    if found is None or any(gives_back(one, found.names) for one in (*rest, *other)):
+        return None
+    if not isinstance(first, ast.If) or not any(_meets(run, frame, one) for one in rest):
+        return found
+    return replace(found, gate=(first, any(_meets(run, frame, one, BLOCK) for one in rest)))
 
 
 def _in_function(run, frame, call: ast.Call) -> Spin | None:
@@ -228,10 +281,10 @@ def _same_arrays(frame, names: frozenset) -> frozenset:
     return names | {name for name, array in arrays.items() if id(array.region) in regions}
 
 
-def _meets(run, frame, node) -> bool:
+def _meets(run, frame, node, words=("sync",)) -> bool:
     """Return whether threads have to meet in a statement: at a barrier, a vote or a shuffle."""
     calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
-    if any("sync" in ast.unparse(call.func) for call in calls):
-        return True
     programs = [_program(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
-    return any(program is not None and "sync" in ast.unparse(program.tree) for program in programs)
+    texts = [f"{ast.unparse(call.func)}(" for call in calls]
+    texts += [ast.unparse(program.tree) for program in programs if program is not None]
+    return any(word in text for text in texts for word in words)
