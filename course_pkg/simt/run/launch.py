@@ -22,6 +22,7 @@ from course_pkg.simt.run import calls, comparisons, conditions, failing, loops  
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves
+from course_pkg.simt.run.named import named, parts_of
 from course_pkg.simt.run.order import Order, in_order
 from course_pkg.simt.run.printing import Printer, without
 from course_pkg.simt.run.state import Frame, Run
@@ -186,7 +187,9 @@ def _kind(argument):
     if is_array(argument):
         writeable = getattr(argument, "host", argument).flags.writeable
         return np.dtype(argument.dtype), len(argument.shape), writeable
-    return tuple(map(_kind, argument)) if isinstance(argument, tuple) else type_of_number(argument)
+    if isinstance(argument, tuple):
+        return getattr(argument, "_fields", ()), *map(_kind, argument)
+    return type_of_number(argument)
 
 
 def is_array(argument) -> bool:
@@ -222,7 +225,7 @@ def check_arguments(program, arguments) -> None:
 def _check_argument(name, argument) -> int:
     """Refuse an argument that Numba would refuse; return the bytes that it occupies among the kernel's parameters."""
     if isinstance(argument, tuple):
-        return sum(_check_argument(f"{name}[{i}]", part) for i, part in enumerate(argument))
+        return sum(_check_argument(*part) for part in parts_of(name, argument))
     if is_array(argument):
         dtype = np.dtype(argument.dtype)
         if dtype.kind not in "biufc" and not _holds_numbers(dtype):
@@ -255,7 +258,7 @@ def _arrays(named):
         if is_array(argument):
             yield name, argument
         elif isinstance(argument, tuple):
-            yield from _arrays((f"{name}[{i}]", part) for i, part in enumerate(argument))
+            yield from _arrays(parts_of(name, argument))
 
 
 def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):
@@ -263,7 +266,8 @@ def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):
     if is_array(argument):
         return _array(run, name, argument, memory)
     if isinstance(argument, tuple):
-        return tuple(bind_argument(run, f"{name}[{i}]", part, memory) for i, part in enumerate(argument))
+        bound = tuple(bind_argument(run, *part, memory) for part in parts_of(name, argument))
+        return named(bound, argument._fields) if hasattr(argument, "_fields") else bound
     kind = type_of_number(argument)
     return run.given(np.array(argument).reshape((1,) * 6), kind, ("argument", name))
 
