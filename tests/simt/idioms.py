@@ -14,6 +14,7 @@ import idioms_queues
 import idioms_shared as shared
 import idioms_shuffles
 import idioms_sorting
+import idioms_sums
 import idioms_swaps
 import idioms_waiting
 import idioms_warp
@@ -267,6 +268,7 @@ IDIOMS = [
     *idioms_names.IDIOMS,
     *idioms_sorting.IDIOMS,
     *idioms_chains.IDIOMS,
+    *idioms_sums.IDIOMS,
     *idioms_waiting.IDIOMS,
     *idioms_locks.IDIOMS,
     *idioms_warp.IDIOMS,

@@ -1,4 +1,4 @@
-"""Idioms in which each block waits for the one before it: the first block of a chain takes the other side of an `if`."""
+"""Idioms in which each block waits for the one before it; the first one takes the other side of an `if`."""
 
 import numpy as np
 from idiom import Idiom, numbers, zeros

@@ -10,20 +10,17 @@ it learn what one of them knows.
 import numpy as np
 
 from course_pkg.simt.memory.bits import BITS, Bits
-from course_pkg.simt.memory.fences import OWN, Fences
-from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, WARP_SHIFT, Order, thread_of
+from course_pkg.simt.memory.clocks import join, knows
+from course_pkg.simt.memory.fences import Fences
+from course_pkg.simt.memory.levels import Levels, Stand
+from course_pkg.simt.memory.order import Order, thread_of
 from course_pkg.simt.memory.publications import (
     Element,
     Publication,
     Sight,
-    join,
     last_of_another,
-    met_in_warp,
 )
-from course_pkg.simt.memory.warp_order import LANES
 
-# the values that an atomic might have found: four values at earlier times, and three values without one publication
-WORLDS = 7
 LAST = 3  # the number of the world just before the last publication
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
 
@@ -37,13 +34,14 @@ class Handovers:
         Whether the kernel has fences: without a fence nothing is handed over.
     """
 
-    def __init__(self, threads_per_block: int, active: bool):
+    def __init__(self, threads_per_block: int, active: bool, added: frozenset = frozenset()):
         self.order = Order(threads_per_block)
         self.active = active
         self._elements: dict[tuple, Element] = {}
         self._pending: list[dict] = []  # for each atomic statement that ran: what its threads may learn
         self._knowledge: dict[tuple, dict] = {}
         self._bits = Bits(self._known_to)
+        self._levels = Levels(added)
 
     def _known_to(self, thread: int) -> list[dict]:
         block, warp = thread // self.order.threads_per_block, self.order.warp_of(thread)
@@ -149,6 +147,14 @@ class Handovers:
         self._pending.append(sights)
         return len(self._pending) - 1, worlds
 
+    def levels(self, name, looks: bool, event: int, threads, before, after):
+        """Note what the atomics of an event add to elements that threads raise and lower; return as :meth:`bits`."""
+        sights, worlds = self._levels.atomics(name, looks, self._pending[event], threads, before, after)
+        if not sights:
+            return None, worlds
+        self._pending.append(sights)
+        return len(self._pending) - 1, worlds
+
     def learn(self, threads, decided, by, event: int) -> None:
         """Note that threads took another branch because of what atomics found.
 
@@ -194,6 +200,9 @@ class Handovers:
         if until <= known:
             return
         whose = thread if source == ANYBODY else source
+        if isinstance(sight, Stand):
+            self._join(thread, sight.learnt(worlds, whose, self._known_to(whose)))
+            return
         first, last = published[known], last_of_another(published, until, whose)
         if all(worlds):
             clocks = (sight.clock(sight.element.surely_before(sight, whose)),)
@@ -205,6 +214,10 @@ class Handovers:
             clocks = *first.clocks, {("element", *sight.element.name): known + 1}
         else:
             return
+        self._join(thread, clocks)
+
+    def _join(self, thread: int, clocks) -> None:
+        """Let a thread know what clocks contain."""
         for clock in clocks:
             known = self._knowledge.get(("thread", thread))
             if known is None:
@@ -258,36 +271,9 @@ class Handovers:
                 if clocks[me]:  # most threads that wait for a lock know nothing, and are skipped
                     name = thread, when, me
                     if name not in answers:
-                        answers[name] = self._knows(*name, clocks[me])
+                        answers[name] = knows(self.order, *name, clocks[me])
                     found[i] = answers[name]
         return found
-
-    def _knows(self, thread: int, stamp: int, me: int, clocks: list[dict]) -> bool:
-        per_block = self.order.threads_per_block
-        block, fences = thread // per_block, stamp & FIELD_OF_ONES
-        lane, warp, here = thread % per_block, self.order.warp_of(thread), block == me // per_block
-        for clock in clocks:
-            met = clock.get(("met", block))
-            if clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT:
-                return True
-            if met is not None and met[lane] > fences:
-                return True
-            for whom in ("", OWN) if here else ("",):
-                if met_in_warp(clock, whom, warp, lane % LANES, fences):
-                    return True
-                if self._in_clock(clock, whom, thread, stamp):
-                    return True
-        return False
-
-    def _in_clock(self, clock: dict, whom: str, thread: int, stamp: int) -> bool:
-        """Tell whether a clock contains a thread's access, under the thread's name or its warp's."""
-        warp, tick = self.order.warp_of(thread), stamp >> WARP_SHIFT
-        lanes = clock.get((f"{whom}lanes", warp))
-        return (
-            clock.get((f"{whom}thread", thread), 0) > stamp & FIELD_OF_ONES
-            or clock.get((f"{whom}warp", warp), 0) > tick
-            or (lanes is not None and lanes[thread % self.order.threads_per_block % LANES] > tick)
-        )
 
     def saw_the_last(self, region, units, mine, clash):
         """Tell which of the clashing lanes know of all atomics that have changed their element so far."""

@@ -1,12 +1,12 @@
-"""What a thread publishes by an atomic, and what another thread knows once it has learnt of it.
-
-A *clock* records what a thread knows: for each thread, warp or block, the time up to which its work is known.
-"""
+"""What a thread publishes by an atomic, and what another thread knows once it has learnt of it."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+from course_pkg.simt.memory.clocks import join
+
+# the values that an atomic might have found: four values at earlier times, and three values without one publication
+WORLDS = 7
 
 
 @dataclass(eq=False)
@@ -151,20 +151,3 @@ def last_of_another(published: list, until: int, thread: int) -> Publication:
     while at and published[at].thread == thread:
         at -= 1
     return published[at if published[at].thread != thread else until - 1]
-
-
-def join(clock: dict, other: dict) -> None:
-    """Add to a clock everything that another one knows."""
-    for key, value in other.items():
-        mine = clock.get(key)
-        if isinstance(value, np.ndarray) and mine is not None:
-            value = np.maximum(mine, value)
-        elif mine is not None and mine > value:
-            value = mine
-        clock[key] = value
-
-
-def met_in_warp(clock: dict, whom: str, warp: int, lane: int, fences: int) -> bool:
-    """Tell whether a lane had fenced an access before a barrier of its warp that a clock contains."""
-    met = clock.get((f"{whom}met in warp", warp))
-    return met is not None and met[lane] > fences

@@ -105,9 +105,9 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
     grid, block = launch.grid[::-1], launch.block[::-1]
     memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
-        types, stored, in_parts, *chance = _sketch(launch, program, arguments, memory)
+        types, stored, in_parts, added, *chance = _sketch(launch, program, arguments, memory)
         order.meetings.fetches, order.meetings.by_data = chance
-        races = Races(int(np.prod(block)), in_parts) if check else None
+        races = Races(int(np.prod(block)), in_parts, added) if check else None
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
@@ -151,8 +151,8 @@ def _run(state, program, arguments, memory, wave, half, lanes) -> Run:
     return run
 
 
-def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, bool]:
-    """Return the result of a sketch of the kernel, which runs once for each combination of argument types.
+def _sketch(launch, program, arguments, memory) -> tuple:
+    """Sketch the kernel, once for each combination of argument types.
 
     Returns
     -------
@@ -162,6 +162,7 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, 
         Names of the arrays that the kernel may write to.
     in_parts : bool
         Whether anything other than barriers of whole blocks or whole warps may put the threads in order.
+    added : frozenset of int, the sizes of constant integers that atomics take
     fetches : bool
         Whether the kernel uses what atomics find, or exchanges numbers.
     by_data : bool
@@ -176,7 +177,7 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, 
         wave = next(waves(one, one, 1))
         run = _run(state, program, arguments, memory, wave, None, wave.everyone)
         by_data = data_decide(state.programs.values())
-        known[kinds] = run.types, run.stored, run.in_parts, run.fetches, by_data
+        known[kinds] = run.types, run.stored, run.in_parts, frozenset(run.added), run.fetches, by_data
         if not launch.kernel.prints and run.vain:
             for one in state.programs.values():
                 without(one.tree, run.vain)

@@ -101,6 +101,7 @@ class Run:
         self.fetches = (
             False  # whether a sketch met an atomic whose result is used, or which exchanges numbers
         )
+        self.added: set = set()  # in a sketch: the sizes of constant integers that atomics take
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
         self.parts_of_elements: dict = {}  # views of memory as fields of records or as halves of complex numbers

@@ -1,0 +1,288 @@
+"""Levels: integers that threads raise and lower again by additions, such as a lock that is taken by adding 1.
+
+Additions commute: what a thread finds is the sum of what all threads have added before, in whatever order. So a thread
+whose branch would be another one if an addition were missing has learnt of this addition, although it knows nothing of
+many others: threads that have tried in vain add 1 and subtract it again at any time.
+
+For each other thread, the interpreter asks which of its additions the atomic might have come before. Without them the
+element would have held another number, which also depends on what the remaining threads might not have added yet. The
+atomic came later if its branch would have been another one with each of these numbers. If the missing additions of a
+thread cancel out, the number shows nothing. But one of them would then have found what this atomic adds; if its thread
+would have noticed that, the atomic came later, too.
+
+An exchange may give such a lock back, too: it ends all additions. Then the atomic must show that it came behind this
+exchange, and not between it and the addition by which the thread of the exchange took the lock.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from course_pkg.simt.memory.publications import WORLDS, Publication, Sight
+
+WRAPS = ("inc", "dec")
+FAR = 64  # so many of a thread's last additions are looked at one by one
+MOST_SUMS = 4096
+
+
+@dataclass(eq=False)
+class Level:
+    """What threads have added to an element.
+
+    Attributes
+    ----------
+    added : dict of int to list of tuple
+        For each thread, its additions: number of the publication, what was added, and the thread's sum after it.
+    sums : dict of int to set of int
+        For each thread, all sums that it has ever had, and 0.
+    sizes : set of int
+        The sizes of all additions, and of those that stand in the kernel's text.
+    signs : set of bool
+        True if an addition has raised the element, False if one has lowered it.
+    mixed : bool
+        Whether anything else than additions has changed the element.
+    last : dict of int to int
+        The number of each thread's last publication.
+    put : tuple of int
+        The number of the last exchange, and of the publication of its thread before it.
+    """
+
+    bits: int
+    added: dict[int, list] = field(default_factory=dict)
+    sums: dict[int, set] = field(default_factory=dict)
+    sizes: set[int] = field(default_factory=set)
+    signs: set[bool] = field(default_factory=set)
+    mixed: bool = False
+    last: dict[int, int] = field(default_factory=dict)
+    put: tuple[int, int] = (-2, -2)
+
+    def note(self, number: int, thread: int, change: int) -> None:
+        """Note the addition that has a number among the element's publications."""
+        added = self.added.setdefault(thread, [])
+        after = (added[-1][2] if added else 0) + change
+        added.append((number, change, after))
+        self.sums.setdefault(thread, {0}).add(after)
+        self.sizes.add(abs(change))
+        self.signs.add(change > 0)
+
+    def offsets(self, count: int) -> list[int]:
+        """Return some numbers by which the sum might differ: the smallest and the largest addition first."""
+        sizes = sorted({min(self.sizes), max(self.sizes)})
+        near = [sign * size for size in sizes for sign in (1, -1)]
+        return (near + [n * sizes[0] for n in (2, -2, 3, -3, 5)])[:count]
+
+
+@dataclass(eq=False)
+class Stand(Sight):
+    """What a thread may learn from its addition to a level.
+
+    Attributes
+    ----------
+    level : Level
+    change : int
+        What the thread has added.
+    """
+
+    level: Level = field(default_factory=lambda: Level(64))
+    change: int = 0
+
+    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
+        """Return clocks of what a thread learns that would have taken another branch in some of the worlds."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class BehindExchange(Stand):
+    """An addition to what another thread has just put there; ``took``: the publication of that thread before."""
+
+    took: int = 0
+
+    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
+        """Do what :meth:`.Stand.learnt` says; the worlds are numbers that the element held before the exchange."""
+        took, gave = self.element.published[self.took], self.element.published[self.until - 1]
+        sure = all(worlds) and gave.thread != thread and _notices(took, self.change, self.level.bits)
+        return list(gave.clocks) if sure else []
+
+
+@dataclass(eq=False)
+class AmongAdditions(Stand):
+    """An addition among others; ``offsets``: by how much each world's number differs from the one that was found."""
+
+    offsets: list = field(default_factory=list)
+
+    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
+        """Return clocks of what a thread learns if it would have taken another branch in some of the worlds.
+
+        Parameters
+        ----------
+        worlds : list of bool
+        thread : int
+            The thread whose atomic it was.
+        clocks : list of dict
+            What the thread knows.
+        """
+        decided = dict(zip(self.offsets, worlds, strict=True))
+        if len(self.level.signs) < 2 or not any(worlds):
+            return []
+        others = [other for other in self.level.added if other != thread]
+        known = {
+            other: max((clock.get(self._name(other), 0) for clock in clocks), default=0) for other in others
+        }
+        missing = {other: self._missing(other, known[other]) for other in others}
+        sums = _all_sums(
+            Counter(frozenset((0, *(offset for _, offset in places))) for places in missing.values())
+        )
+        if sums is None:
+            return []
+        found = []
+        for other, places in missing.items():
+            unproved = (at for at, more in places if not all(_decides(decided, more + s) for s in sums))
+            sure = min(unproved, default=self._count(other))
+            if sure > known[other]:
+                number = self.level.added[other][sure - 1][0]
+                found += [*self.element.published[number].clocks, {self._name(other): sure}]
+        return found
+
+    def _name(self, other: int) -> tuple:
+        return ("added by", *self.element.name, other)
+
+    def _count(self, other: int) -> int:
+        """Return how many of a thread's additions came before this one."""
+        added = self.level.added[other]
+        count = len(added)
+        while count and added[count - 1][0] >= self.until:
+            count -= 1
+        return count
+
+    def _missing(self, other: int, known: int) -> list[tuple[int, int]]:
+        """Return how many additions of a thread this atomic might have come behind, and by how much the sum differs."""
+        added, places, count = self.level.added[other], [], self._count(other)
+        for at in range(count - 1, known - 1, -1):
+            number, change, after = added[at]
+            if _notices(self.element.published[number], self.change, self.level.bits):
+                break
+            if count - at > FAR:
+                return [(known, one - added[count - 1][2]) for one in self.level.sums[other]]
+            places.append((at, after - change - added[count - 1][2]))
+        return places
+
+
+class Levels:
+    """The levels of a launch, in a kernel with fences.
+
+    Parameters
+    ----------
+    sizes : frozenset of int
+        The sizes of the numbers that the kernel's text adds by atomics.
+    """
+
+    def __init__(self, sizes: frozenset):
+        self._sizes = sizes
+        self._levels: dict[tuple, Level] = {}
+
+    def atomics(
+        self, name: str, looks: bool, sights: dict, threads, before, after
+    ) -> tuple[dict, np.ndarray]:
+        """Note atomics that have been noted by their elements.
+
+        Parameters
+        ----------
+        name : str
+            Name of the operation.
+        looks : bool
+            Whether the kernel uses what the atomics find.
+        sights : dict of int to Sight
+            What each thread may learn of its element.
+        threads, before, after : ndarray
+
+        Returns
+        -------
+        stands : dict of int to Stand
+            What each thread may learn.
+        worlds : ndarray, shape (WORLDS, lanes)
+            Other numbers that each atomic might have found.
+        """
+        worlds, stands, bits = np.repeat(before[None], WORLDS, axis=0), {}, 8 * before.dtype.itemsize
+        for lane in np.flatnonzero(before != after).tolist():
+            thread, change = int(threads[lane]), _signed(int(after[lane]) - int(before[lane]), bits)
+            sight = sights[thread]
+            level = self._level(sight.element.name, bits)
+            adds = name == "add" or (name in WRAPS and abs(change) == 1)
+            level.mixed |= not (adds or (name == "cas" and looks))
+            if not level.mixed:
+                level.note(sight.until, thread, change)
+            if looks and (adds or not level.mixed):
+                way = _way(sight, level, before[lane])
+                if way is not None:
+                    kind, worlds[:, lane], more = way
+                    mine = sight.element, sight.known, sight.until, sight.after, before[lane], after[lane]
+                    stands[thread] = kind(*mine, worlds[:, lane].tolist(), level, change, more)
+            if name == "exch" and not looks and thread in level.last:
+                level.put = sight.until, level.last[thread]
+            level.last[thread] = sight.until
+        return stands, worlds
+
+    def _level(self, name: tuple, bits: int) -> Level:
+        if name not in self._levels:
+            self._levels[name] = Level(bits, sizes=set(self._sizes))
+        return self._levels[name]
+
+
+def _way(sight: Sight, level: Level, found):
+    """Return what an atomic may tell: a class, other numbers that it might have found, and the class's last field."""
+    if not level.mixed:
+        offsets = level.offsets(WORLDS)
+        return AmongAdditions, found + np.array(offsets).astype(found.dtype), offsets
+    if level.put[0] != sight.until - 1:
+        return None
+    between = sight.element.published[level.put[1] + 1 : sight.until]
+    numbers = sorted({one.before for one in between})
+    some = [numbers[round(n * (len(numbers) - 1) / (WORLDS - 1))] for n in range(WORLDS)]
+    return BehindExchange, some, level.put[1]
+
+
+def _notices(one: Publication, change: int, bits: int) -> bool:
+    """Tell whether a thread would have taken another branch if so much more had been added before."""
+    return any(
+        other
+        for number, other in one.noticed.items()
+        if _signed(int(number) - int(one.before), bits) == change
+    )
+
+
+def _decides(decided: dict[int, bool], offset: int) -> bool:
+    """Tell whether a branch would have been another one with a sum that differs so much: as with the nearest one."""
+    near = [one for one in decided if one * offset > 0]
+    least = min((abs(one - offset) for one in near), default=0)
+    return bool(near) and all(decided[one] for one in near if abs(one - offset) == least)
+
+
+def _signed(number: int, bits: int) -> int:
+    """Return a difference of two numbers that may have wrapped around."""
+    return (number + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
+
+
+def _all_sums(sets: Counter) -> set[int] | None:
+    """Return all sums of one number of each set; None if they are too many. ``sets`` counts equal sets."""
+    sums = {0}
+    for one, count in sets.items():
+        several = _sums_of(one, count)
+        if several is None or len(several) * len(sums) > MOST_SUMS:
+            return None
+        sums = {a + b for a in sums for b in several}
+    return sums
+
+
+@lru_cache(maxsize=1024)
+def _sums_of(numbers: frozenset, count: int) -> frozenset | None:
+    """Return all sums of ``count`` numbers, each of which is one of the given ones; None if they are too many."""
+    if count < 2:
+        return numbers if count else frozenset((0,))
+    half = _sums_of(numbers, count // 2)
+    rest = _sums_of(numbers, count - count // 2)
+    if half is None or rest is None:
+        return None
+    sums = frozenset(a + b for a in half for b in rest)
+    return None if len(sums) > MOST_SUMS else sums
