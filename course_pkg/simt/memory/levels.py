@@ -20,58 +20,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from course_pkg.simt.memory.publications import WORLDS, Publication, Sight
+from course_pkg.simt.memory.additions import NEW, Level, Trail, signed
+from course_pkg.simt.memory.publications import WORLDS, Sight
 
 WRAPS = ("inc", "dec")
-FAR = 64  # so many of a thread's last additions are looked at one by one
 MOST_SUMS = 4096
-
-
-@dataclass(eq=False)
-class Level:
-    """What threads have added to an element.
-
-    Attributes
-    ----------
-    added : dict of int to list of tuple
-        For each thread, its additions: number of the publication, what was added, and the thread's sum after it.
-    sums : dict of int to set of int
-        For each thread, all sums that it has ever had, and 0.
-    sizes : set of int
-        The sizes of all additions, and of those that stand in the kernel's text.
-    signs : set of bool
-        True if an addition has raised the element, False if one has lowered it.
-    mixed : bool
-        Whether anything else than additions has changed the element.
-    last : dict of int to int
-        The number of each thread's last publication.
-    put : tuple of int
-        The number of the last exchange, and of the publication of its thread before it.
-    """
-
-    bits: int
-    added: dict[int, list] = field(default_factory=dict)
-    sums: dict[int, set] = field(default_factory=dict)
-    sizes: set[int] = field(default_factory=set)
-    signs: set[bool] = field(default_factory=set)
-    mixed: bool = False
-    last: dict[int, int] = field(default_factory=dict)
-    put: tuple[int, int] = (-2, -2)
-
-    def note(self, number: int, thread: int, change: int) -> None:
-        """Note the addition that has a number among the element's publications."""
-        added = self.added.setdefault(thread, [])
-        after = (added[-1][2] if added else 0) + change
-        added.append((number, change, after))
-        self.sums.setdefault(thread, {0}).add(after)
-        self.sizes.add(abs(change))
-        self.signs.add(change > 0)
-
-    def offsets(self, count: int) -> list[int]:
-        """Return some numbers by which the sum might differ: the smallest and the largest addition first."""
-        sizes = sorted({min(self.sizes), max(self.sizes)})
-        near = [sign * size for size in sizes for sign in (1, -1)]
-        return (near + [n * sizes[0] for n in (2, -2, 3, -3, 5)])[:count]
 
 
 @dataclass(eq=False)
@@ -102,7 +55,7 @@ class BehindExchange(Stand):
     def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
         """Do what :meth:`.Stand.learnt` says; the worlds are numbers that the element held before the exchange."""
         took, gave = self.element.published[self.took], self.element.published[self.until - 1]
-        sure = all(worlds) and gave.thread != thread and _notices(took, self.change, self.level.bits)
+        sure = all(worlds) and gave.thread != thread and self.level.notices(took, self.change)
         return list(gave.clocks) if sure else []
 
 
@@ -158,15 +111,18 @@ class AmongAdditions(Stand):
 
     def _missing(self, other: int, known: int) -> list[tuple[int, int]]:
         """Return how many additions of a thread this atomic might have come behind, and by how much the sum differs."""
-        added, places, count = self.level.added[other], [], self._count(other)
-        for at in range(count - 1, known - 1, -1):
-            number, change, after = added[at]
-            if _notices(self.element.published[number], self.change, self.level.bits):
-                break
-            if count - at > FAR:
-                return [(known, one - added[count - 1][2]) for one in self.level.sums[other]]
-            places.append((at, after - change - added[count - 1][2]))
-        return places
+        added, count = self.level.added[other], self._count(other)
+        trail = self.level.trails.setdefault((other, self.change), Trail())
+        if trail.length > count:
+            trail = Trail()
+
+        def notices(number):
+            return self.level.notices(self.element.published[number], self.change)
+
+        trail.follow(added, count - NEW, notices)
+        trail = trail.copy().follow(added, count, notices)
+        total = added[count - 1][2] if count else 0
+        return [(max(trail.first[s], known), s - total) for s, at in trail.last.items() if at >= known]
 
 
 class Levels:
@@ -206,9 +162,9 @@ class Levels:
         """
         worlds, stands, bits = np.repeat(before[None], WORLDS, axis=0), {}, 8 * before.dtype.itemsize
         for lane in np.flatnonzero(before != after).tolist():
-            thread, change = int(threads[lane]), _signed(int(after[lane]) - int(before[lane]), bits)
+            thread, change = int(threads[lane]), signed(int(after[lane]) - int(before[lane]), bits)
             sight = sights[thread]
-            level = self._level(sight.element.name, bits)
+            level = self._level(sight.element.name, before.dtype)
             adds = name == "add" or (name in WRAPS and abs(change) == 1)
             level.mixed |= not (adds or (name == "cas" and looks))
             if not level.mixed:
@@ -224,9 +180,9 @@ class Levels:
             level.last[thread] = sight.until
         return stands, worlds
 
-    def _level(self, name: tuple, bits: int) -> Level:
+    def _level(self, name: tuple, dtype: np.dtype) -> Level:
         if name not in self._levels:
-            self._levels[name] = Level(bits, sizes=set(self._sizes))
+            self._levels[name] = Level(8 * dtype.itemsize, dtype.kind == "i", sizes=set(self._sizes))
         return self._levels[name]
 
 
@@ -243,25 +199,11 @@ def _way(sight: Sight, level: Level, found):
     return BehindExchange, some, level.put[1]
 
 
-def _notices(one: Publication, change: int, bits: int) -> bool:
-    """Tell whether a thread would have taken another branch if so much more had been added before."""
-    return any(
-        other
-        for number, other in one.noticed.items()
-        if _signed(int(number) - int(one.before), bits) == change
-    )
-
-
 def _decides(decided: dict[int, bool], offset: int) -> bool:
     """Tell whether a branch would have been another one with a sum that differs so much: as with the nearest one."""
     near = [one for one in decided if one * offset > 0]
     least = min((abs(one - offset) for one in near), default=0)
     return bool(near) and all(decided[one] for one in near if abs(one - offset) == least)
-
-
-def _signed(number: int, bits: int) -> int:
-    """Return a difference of two numbers that may have wrapped around."""
-    return (number + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
 
 
 def _all_sums(sets: Counter) -> set[int] | None:
