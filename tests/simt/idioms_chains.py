@@ -72,6 +72,53 @@ def one_lane_waits_for_its_warp(a, flag, out):
         cuda.atomic.exch(flag, warp, 1)
 
 
+def two_lanes_wait_for_their_block(a, flag, out):
+    """Thread 0 waits for the block before, thread 1 for the one before that, and one of them is earlier."""
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    before = 0.0
+    if b > 1:
+        if t < 2:
+            while cuda.atomic.add(flag, b - 1 - t, 0) == 0:
+                pass
+        cuda.syncthreads()  # threads 0 and 1 have seen the flags
+        before = out[b - 1, 63 - t] + out[b - 2, t]
+    out[b, t] = a[b, t] + before
+    cuda.threadfence()
+    cuda.syncthreads()  # the block has written
+    if t == 0:
+        cuda.atomic.exch(flag, b, 1)
+
+
+@cuda.jit(device=True)
+def wait_for(flag, t):
+    """Let one thread wait for its block."""
+    if t == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
+            pass
+    cuda.syncthreads()
+
+
+def a_function_waits(a, flag, out):
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    before = 0.0
+    if b > 0:
+        own = flag[b - 1 :]
+        wait_for(own, t)
+        before = out[b - 1, 63 - t]
+    out[b, t] = a[b, t] + before
+    cuda.threadfence()
+    cuda.syncthreads()  # the block has written
+    if t == 0:
+        cuda.atomic.exch(flag, b, 1)
+
+
+def _of_two(a):
+    out = a["a"].copy()
+    for b in range(2, len(out)):
+        out[b] += out[b - 1, ::-1] + out[b - 2]
+    return {"out": out}
+
+
 def _chained(a):
     out = a["a"].copy()
     for b in range(1, len(out)):
@@ -96,6 +143,11 @@ IDIOMS = [
           (*TWINS, BLOCK_WROTE, FOR_ITS_BLOCK)),
     Idiom(the_first_block_has_a_side_of_its_own, 4, 64, _arguments, _chained,
           (*TWINS, BLOCK_WROTE, FOR_ITS_BLOCK)),
+    Idiom(two_lanes_wait_for_their_block, 4, 64, _arguments, _of_two,
+          (TWINS[0], BLOCK_WROTE, ("- t, 0) == 0:", "- t, 0) > 3:"),
+           ("        cuda.syncthreads()  # threads 0 and 1 have seen the flags\n", ""))),
+    Idiom(a_function_waits, 4, 64, _arguments, _chained,
+          (TWINS[0], BLOCK_WROTE, ("        wait_for(own, t)\n", "        cuda.syncthreads()\n"))),
     Idiom(each_thread_waits_or_begins, 4, 64, _arguments, _chained, (*TWINS, BLOCK_WROTE)),
     Idiom(one_lane_waits_for_its_warp, 4, 64, _arguments, _chained_by_warp,
           (*TWINS, ("    cuda.syncwarp()  # the warp has written\n", ""),

@@ -135,7 +135,10 @@ def test_an_argument_may_be_a_named_tuple_and_its_arrays_are_found_under_their_n
     (race,) = simt.profile(shifted[1, 64], Box(u[:64], u[1:]), 64).hazards
     assert "pair.left" in str(race)
     out, a = np.zeros(64), np.arange(64.0)
-    assert simt.profile(shifted[1, 64], Box(out, a), 64).hazards == []
+    found = simt.profile(shifted[1, 64], Box(out, a), 64)
+    assert found.hazards == []
+    assert found.by_array["pair.right"].global_load.thread_accesses == 64
+    assert found.by_array["pair.left"].global_store.thread_accesses == 64
     np.testing.assert_array_equal(out, a)
     with pytest.raises(
         simt.SimtError, match=r"the attribute \.(left|right)"

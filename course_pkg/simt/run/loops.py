@@ -39,7 +39,7 @@ def _while(run, frame, node, mask):
     loop = _begin_loop(run, frame, node, mask, written_out)
     watch, moves, trips = Watch(run, frame, node), moves_before(node), 0
     while current:
-        if over(run, node, trips, current):
+        if over(run, node, trips):
             run.turns[node] = run.turns[node].union(current)
             break
         trips += 1

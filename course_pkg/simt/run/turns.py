@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate
+from course_pkg.simt.run.gates import Gate, held
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, spins_on
 
@@ -34,14 +35,14 @@ class Spin:
         The loop in which the threads spin; it may be in a device function.
     names : frozenset of str
         The arrays whose atomics the threads wait for, under their names in the function that contains the statement.
-    gate : tuple of (ast.If, bool) or None
-        An ``if`` in which some threads spin for others, which they meet behind it, as in ``if t == 0:``; and whether
-        these are all threads of their block, and not only of their warp.
+    gate : tuple of (ast.stmt, bool) or None
+        A statement in which some threads spin for others, which they meet behind it, such as ``if t == 0:``; and
+        whether these are all threads of their block, and not only of their warp.
     """
 
     loop: ast.While
     names: frozenset
-    gate: tuple[ast.If, bool] | None = None
+    gate: tuple[ast.stmt, bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,19 +56,7 @@ class Turn:
     loop: ast.While
     behind: int
     meets: bool
-    gate: tuple[ast.If, bool] | None
-
-
-@dataclass
-class Gate:
-    """A statement behind which threads of a block or warp wait for those of them that spin in it.
-
-    ``tried`` are the lanes that have come to the loop in this try. ``of_block`` is true if threads of a block meet.
-    """
-
-    node: ast.If
-    of_block: bool
-    tried: Mask
+    gate: tuple[ast.stmt, bool] | None
 
 
 def taken(run, frame, body: list, at: int) -> Turn | None:
@@ -99,32 +88,9 @@ def _taken(run, frame, body: list, at: int) -> Turn | None:
     return None if behind is None else Turn(spin.loop, behind, meets, spin.gate)
 
 
-def over(run, node: ast.While, trips: int, lanes: Mask) -> bool:
-    """Return whether lanes wait for their next turn after this many trips of a loop: each has then tried once."""
-    if node not in run.turns:
-        return False
-    if run.gate is not None and trips == 0:
-        run.gate.tried = run.gate.tried.union(lanes)
-    return trips == (1 if atomics(node.test) else 2)
-
-
-def behind_gate(run, mask: Mask) -> Mask:
-    """Return the lanes that go on behind a gate; those that have not tried wait with lanes of their block or warp."""
-    held, wave = run.wave.nobody, run.wave
-    for one in run.turns.values():
-        held = held.union(one)
-    if not held:
-        return mask
-    lanes = wave.spread(held.full)
-    rows = wave.by_warp(held.full, False)
-    if run.gate.of_block:
-        others = (lanes.any(axis=1)[:, None] | lanes).reshape(wave.shape)
-    else:
-        others = wave.from_warps(rows.any(axis=1)[:, None] | rows)
-    stay = mask.minus(run.gate.tried).narrow(others)
-    loop = next(iter(run.turns))
-    run.turns[loop] = run.turns[loop].union(stay)
-    return mask.minus(stay)
+def over(run, node: ast.While, trips: int) -> bool:
+    """Return whether threads wait for their next turn after this many trips of a loop: each has then tried once."""
+    return node in run.turns and trips == (1 if atomics(node.test) else 2)
 
 
 def waits_for_the_others(run, frame, node: ast.If) -> bool:
@@ -146,11 +112,12 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
     """
     spin, rest = body[at : at + 1], body[at + 1 : turn.behind]
     waiting, here, done, waited = mask, run.wave.nobody, run.wave.nobody, 0
+    gate = turn.gate and Gate(*turn.gate, run.wave.nobody)
     while waiting or here:
-        came, waiting = _one_try(run, frame, spin, turn, waiting, execute)
+        came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
         here = here.union(came)
         while turn.meets and came and waiting:  # all that need no help pass before any of them goes on
-            came, waiting = _one_try(run, frame, spin, turn, waiting, execute)
+            came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
             here = here.union(came)
         if _comes_too_early(run, turn, here, waiting):
             continue
@@ -185,16 +152,17 @@ def _comes_too_early(run, turn: Turn, here: Mask, waiting: Mask) -> bool:
     return not alone.any() and run.half.waits(turn)
 
 
-def _one_try(run, frame, spin: list, turn: Turn, lanes: Mask, execute) -> tuple[Mask, Mask]:
+def _one_try(
+    run, frame, spin: list, turn: Turn, gate: Gate | None, lanes: Mask, execute
+) -> tuple[Mask, Mask]:
     """Let lanes try to pass the loop once; return the lanes that passed it, and the lanes that still wait."""
     outer, inner = (run.turns, run.gate), [one for one in ast.walk(turn.loop) if isinstance(one, ast.While)]
     run.turns = {**run.turns, **dict.fromkeys(inner, run.wave.nobody)}
-    run.gate = turn.gate and Gate(*turn.gate, run.wave.nobody)
-    came, held = execute(run, frame, spin, lanes) if lanes else lanes, run.wave.nobody
-    for one in inner:
-        held = held.union(run.turns[one])
+    run.gate = gate
+    came = execute(run, frame, spin, lanes) if lanes else lanes
+    waiting = held(run, inner)
     run.turns, run.gate = outer
-    return came.minus(held), held
+    return came.minus(waiting), waiting
 
 
 def _first(run, here: Mask, waiting: Mask) -> Mask:
@@ -237,11 +205,20 @@ def _in_side(run, frame, body: list, other: list) -> Spin | None:
     """Return the result of :func:`_spinning` for one side of an ``if``, where no other statement gives back."""
     if not body:
         return None
-    first, *rest = body[prepares(body) :]
+    at = prepares(body)
+    first, *rest = body[at:]
     found = _spinning(run, frame, first)
+    if found is not None:  # `own = flags[i:]` before the loop is a name of an array that the threads wait for
+        parts = [base(one.value) for one in body[:at] if one.targets[0].id in found.names]
+        found = replace(found, names=found.names.union(filter(None, parts)))
     if found is None or any(gives_back(one, found.names) for one in (*rest, *other)):
         return None
-    if not isinstance(first, ast.If) or not any(_meets(run, frame, one) for one in rest):
+    return _with_gate(run, frame, found, first, rest)
+
+
+def _with_gate(run, frame, found: Spin, first, rest: list) -> Spin:
+    """Return a spin with its gate, if threads meet behind its first statement and not all of them spin there."""
+    if found.gate or isinstance(first, ast.While) or not any(_meets(run, frame, one) for one in rest):
         return found
     return replace(found, gate=(first, any(_meets(run, frame, one, BLOCK) for one in rest)))
 
@@ -251,12 +228,13 @@ def _in_function(run, frame, call: ast.Call) -> Spin | None:
     if call not in run.spins:
         run.spins[call] = None
         program = _program(run, frame, call)
-        first = next((one for one in program.tree.body if not is_text(one)), None) if program else None
+        first, *rest = [one for one in program.tree.body if not is_text(one)] if program else [None]
         found = _spinning(run, frame, first) if isinstance(first, (ast.While, ast.If)) else None
         if found is not None:
+            found = _with_gate(run, frame, found, first, rest)
             given = dict(zip(program.parameters, map(base, call.args), strict=False))
             names = frozenset(given[name] for name in found.names if given.get(name))
-            run.spins[call] = Spin(found.loop, names) if names else None
+            run.spins[call] = replace(found, names=names) if names else None
     return run.spins[call]
 
 
