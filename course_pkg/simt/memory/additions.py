@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from course_pkg.simt.memory.publications import Publication
 
+ADDS = ("add", "inc", "dec")
 NEW = 4  # so many of a thread's last additions may be tested by a branch later on
 
 

@@ -9,6 +9,7 @@ it learn what one of them knows.
 
 import numpy as np
 
+from course_pkg.simt.memory.additions import ADDS
 from course_pkg.simt.memory.bits import BITS, Bits
 from course_pkg.simt.memory.clocks import join, knows
 from course_pkg.simt.memory.fences import Fences
@@ -113,7 +114,8 @@ class Handovers:
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
                 earlier, after_all = after[i] if first[i] else before[i], element.only_of(thread, known)
-                element.publish(Publication(thread, earlier, flipped, clocks, known, after_all))
+                added = after[i] - before[i] if name in ADDS else 0
+                element.publish(Publication(thread, earlier, flipped, clocks, known, after_all, added))
                 changing.append(i)
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
         if worlds:
@@ -205,7 +207,8 @@ class Handovers:
             return
         first, last = published[known], last_of_another(published, until, whose)
         if all(worlds):
-            clocks = (sight.clock(sight.element.surely_before(sight, whose)),)
+            sure = sight.element.surely_before(sight, whose)
+            clocks = (sight.clock(sight.element.irreplaceable(sight, sure)),)
         elif worlds[LAST] and last.after_all and sight.element.surely_before(sight, whose) == until:
             clocks = *last.clocks, {("element", *sight.element.name): sight.after}
         elif worlds[0] and all(

@@ -5,7 +5,7 @@ whose branch would be another one if an addition were missing has learnt of this
 many others: threads that have tried in vain add 1 and subtract it again at any time.
 
 For each other thread, the interpreter asks which of its additions the atomic might have come before. Without them the
-element would have held another number, which also depends on what the remaining threads might not have added yet. The
+element would have held another number, which also depends on what other threads might have added by then. The
 atomic came later if its branch would have been another one with each of these numbers. If the missing additions of a
 thread cancel out, the number shows nothing. But one of them would then have found what this atomic adds; if its thread
 would have noticed that, the atomic came later, too.
@@ -85,7 +85,10 @@ class AmongAdditions(Stand):
         }
         missing = {other: self._missing(other, known[other]) for other in others}
         sums = _all_sums(
-            Counter(frozenset((0, *(offset for _, offset in places))) for places in missing.values())
+            Counter(
+                frozenset((0, *(offset for _, offset in places), *self._later(other)))
+                for other, places in missing.items()
+            )
         )
         if sums is None:
             return []
@@ -108,6 +111,12 @@ class AmongAdditions(Stand):
         while count and added[count - 1][0] >= self.until:
             count -= 1
         return count
+
+    def _later(self, other: int) -> list[int]:
+        """Return by how much the sum would differ behind additions of a thread that came later in this run."""
+        added, count = self.level.added[other], self._count(other)
+        total = added[count - 1][2] if count else 0
+        return [after - total for _, _, after in added[count:]]
 
     def _missing(self, other: int, known: int) -> list[tuple[int, int]]:
         """Return how many additions of a thread this atomic might have come behind, and by how much the sum differs."""

@@ -26,6 +26,8 @@ class Publication:
         How many of the element's earlier publications the thread knew.
     after_all : bool
         Whether the thread knew all earlier publications of the element, its own included.
+    added : int
+        What it has added to the element; 0 if it is no addition.
     noticed : dict
         Numbers that the atomic might have found instead, and for each of them whether the thread would then have taken
         another branch.
@@ -37,6 +39,7 @@ class Publication:
     clocks: tuple
     known: int
     after_all: bool
+    added: int = 0
     noticed: dict = field(default_factory=dict)
 
     def notices(self, number) -> bool:
@@ -88,6 +91,23 @@ class Element:
                 break
             if one.before == sight.found and (sight.left == sight.found or not one.notices(sight.left)):
                 sure = at
+        return sure
+
+    def irreplaceable(self, sight: "Sight", sure: int) -> int:
+        """Return how many publications, ``sure`` at most, came before a thread's atomic whatever others add, and when.
+
+        An addition that came later in this run might have come earlier in place of an equal one, unless its thread
+        knew of that. Then the atomic would have found the same number: the second of three threads does not know
+        which of the others was the first.
+        """
+        later: dict[int, list] = {}
+        for one in self.published[sight.after :]:
+            later.setdefault(one.added, []).append(one)
+        later.pop(0, None)
+        for at in range(sight.known, sure) if later else ():
+            mine = self.published[at]
+            if any(one.known <= at and one.thread != mine.thread for one in later.get(mine.added, ())):
+                return at
         return sure
 
     def clock(self, until: int) -> dict:
