@@ -262,4 +262,11 @@ TRICKS = {
         "cuda.atomic.add(m, 0, -1 if t % 2 else 1)\nif cuda.atomic.add(m, 0, 1) == t:\n    out[t] = s[63 - t]",
         "race",
     ),
+    "second of three, up and down": Trick(
+        "out[i] = a[i]\ncuda.threadfence()\ncuda.atomic.sub(m, 0, 1)\n"
+        "if cuda.atomic.add(m, 0, 2) == -1:\n    a[5] = out[0]",
+        "race",
+        threads=1,
+        blocks=3,
+    ),
 }

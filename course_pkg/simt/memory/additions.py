@@ -1,5 +1,6 @@
 """Additions: what each thread has added to an integer, and which of these additions another one might precede."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from course_pkg.simt.memory.publications import Publication
@@ -16,11 +17,14 @@ class Trail:
     ----------
     length : int
         How many additions have been looked at.
+    noticed : int
+        The last one of them that would notice the atomic.
     first, last : dict of int to int
         For each sum that the thread has had since then, how many additions came before, at first and at last.
     """
 
     length: int = 0
+    noticed: int = -1
     first: dict[int, int] = field(default_factory=dict)
     last: dict[int, int] = field(default_factory=dict)
 
@@ -29,7 +33,7 @@ class Trail:
         for at in range(self.length, until):
             number, change, after = added[at]
             if notices(number):
-                self.first, self.last = {}, {}
+                self.first, self.last, self.noticed = {}, {}, at
             else:
                 self.first.setdefault(after - change, at)
                 self.last[after - change] = at
@@ -37,7 +41,7 @@ class Trail:
         return self
 
     def copy(self) -> "Trail":
-        return Trail(self.length, dict(self.first), dict(self.last))
+        return Trail(self.length, self.noticed, dict(self.first), dict(self.last))
 
 
 @dataclass(eq=False)
@@ -48,6 +52,12 @@ class Level:
     ----------
     added : dict of int to list of tuple
         For each thread, its additions: number of the publication, what was added, and the thread's sum after it.
+    base : int
+        What the element held before all additions.
+    sums : dict of int to frozenset of int
+        For each thread, all sums that it has ever had, and 0.
+    kinds : Counter
+        How many threads have each of these sets.
     trails : dict of (int, int) to Trail
         For each thread, and for each number that another thread adds.
     sizes : set of int
@@ -65,6 +75,9 @@ class Level:
     bits: int
     signed: bool = True
     added: dict[int, list] = field(default_factory=dict)
+    base: int = 0
+    sums: dict[int, frozenset] = field(default_factory=dict)
+    kinds: Counter = field(default_factory=Counter)
     trails: dict[tuple, Trail] = field(default_factory=dict)
     sizes: set[int] = field(default_factory=set)
     signs: set[bool] = field(default_factory=set)
@@ -77,6 +90,11 @@ class Level:
         added = self.added.setdefault(thread, [])
         after = (added[-1][2] if added else 0) + change
         added.append((number, change, after))
+        old = self.sums.get(thread)
+        if old is None or after not in old:
+            self.sums[thread] = frozenset((0, after)) if old is None else old | {after}
+            self.kinds[self.sums[thread]] += 1
+            self.kinds[old] -= old is not None
         self.sizes.add(abs(change))
         self.signs.add(change > 0)
 
@@ -85,6 +103,10 @@ class Level:
         number = int(one.before) + change
         number = signed(number, self.bits) if self.signed else number % (1 << self.bits)
         return one.noticed.get(number, False)
+
+    def without(self, *threads: int) -> Counter:
+        """Return the kinds of the other threads."""
+        return +(self.kinds - Counter(self.sums[thread] for thread in threads))
 
     def offsets(self, count: int) -> list[int]:
         """Return some numbers by which the sum might differ: the smallest and the largest addition first."""

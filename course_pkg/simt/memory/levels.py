@@ -8,7 +8,7 @@ For each other thread, the interpreter asks which of its additions the atomic mi
 element would have held another number, which also depends on what other threads might have added by then. The
 atomic came later if its branch would have been another one with each of these numbers. If the missing additions of a
 thread cancel out, the number shows nothing. But one of them would then have found what this atomic adds; if its thread
-would have noticed that, the atomic came later, too.
+would have noticed that, whatever third threads have added by then, the atomic came later, too.
 
 An exchange may give such a lock back, too: it ends all additions. Then the atomic must show that it came behind this
 exchange, and not between it and the addition by which the thread of the exchange took the lock.
@@ -83,7 +83,7 @@ class AmongAdditions(Stand):
         known = {
             other: max((clock.get(self._name(other), 0) for clock in clocks), default=0) for other in others
         }
-        missing = {other: self._missing(other, known[other]) for other in others}
+        missing = {other: self._missing(other, known[other])[0] for other in others}
         sums = _all_sums(
             Counter(
                 frozenset((0, *(offset for _, offset in places), *self._later(other)))
@@ -96,7 +96,7 @@ class AmongAdditions(Stand):
         for other, places in missing.items():
             unproved = (at for at, more in places if not all(_decides(decided, more + s) for s in sums))
             sure = min(unproved, default=self._count(other))
-            if sure > known[other]:
+            if sure > known[other] and self._surely_noticed(thread, other, known[other]):
                 number = self.level.added[other][sure - 1][0]
                 found += [*self.element.published[number].clocks, {self._name(other): sure}]
         return found
@@ -112,14 +112,33 @@ class AmongAdditions(Stand):
             count -= 1
         return count
 
+    def _surely_noticed(self, thread: int, other: int, known: int) -> bool:
+        """Tell whether a thread would have noticed this addition, whatever third threads have added by then."""
+        at = self._missing(other, known)[1]
+        if at < known:  # no proof rests on that
+            return True
+        number, change, after = self.level.added[other][at]
+        one, mine = self.element.published[number], self.level.added[thread]
+        more = next(after for number, _, after in reversed(mine) if number == self.until)
+        sums, start = _all_sums(self.level.without(thread, other)), self.level.base + after - change + more
+        noticed = {
+            signed(int(found) - int(one.before), self.level.bits): v for found, v in one.noticed.items()
+        }
+        return sums is not None and all(
+            _decides(noticed, signed(start + s - int(one.before), self.level.bits)) for s in sums
+        )
+
     def _later(self, other: int) -> list[int]:
         """Return by how much the sum would differ behind additions of a thread that came later in this run."""
         added, count = self.level.added[other], self._count(other)
         total = added[count - 1][2] if count else 0
         return [after - total for _, _, after in added[count:]]
 
-    def _missing(self, other: int, known: int) -> list[tuple[int, int]]:
-        """Return how many additions of a thread this atomic might have come behind, and by how much the sum differs."""
+    def _missing(self, other: int, known: int) -> tuple[list, int]:
+        """Return which additions of a thread this atomic might have come behind, and the last one that would notice it.
+
+        Of the former, a list of how many they are and by how much the sum differs.
+        """
         added, count = self.level.added[other], self._count(other)
         trail = self.level.trails.setdefault((other, self.change), Trail())
         if trail.length > count:
@@ -131,7 +150,8 @@ class AmongAdditions(Stand):
         trail.follow(added, count - NEW, notices)
         trail = trail.copy().follow(added, count, notices)
         total = added[count - 1][2] if count else 0
-        return [(max(trail.first[s], known), s - total) for s, at in trail.last.items() if at >= known]
+        places = [(max(trail.first[s], known), s - total) for s, at in trail.last.items() if at >= known]
+        return places, trail.noticed
 
 
 class Levels:
@@ -177,6 +197,7 @@ class Levels:
             adds = name == "add" or (name in WRAPS and abs(change) == 1)
             level.mixed |= not (adds or (name == "cas" and looks))
             if not level.mixed:
+                level.base = level.base if level.added else int(before[lane])
                 level.note(sight.until, thread, change)
             if looks and (adds or not level.mixed):
                 way = _way(sight, level, before[lane])
