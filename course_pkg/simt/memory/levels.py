@@ -93,7 +93,12 @@ class AmongAdditions(Stand):
         if sums is None:
             return []
         found = []
-        for other, places in missing.items():
+        newest = sorted(missing, key=lambda other: -self.level.added[other][-1][0])
+        for other in newest:  # the last owner of a lock knows what the others before it did
+            learnt = max((clock.get(self._name(other), 0) for clock in found), default=0)
+            if max(known[other], learnt) >= self._count(other):
+                continue
+            places = missing[other]
             unproved = (at for at, more in places if not all(_decides(decided, more + s) for s in sums))
             sure = min(unproved, default=self._count(other))
             if sure > known[other] and self._surely_noticed(thread, other, known[other]):
