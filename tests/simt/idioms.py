@@ -4,6 +4,7 @@ Each kernel is given as text. An idiom names one piece of this text and its repl
 """
 
 import idioms_bits
+import idioms_chains
 import idioms_flow
 import idioms_handover as handover
 import idioms_locks
@@ -13,6 +14,7 @@ import idioms_queues
 import idioms_shared as shared
 import idioms_shuffles
 import idioms_sorting
+import idioms_sums
 import idioms_swaps
 import idioms_waiting
 import idioms_warp
@@ -265,6 +267,8 @@ IDIOMS = [
     *idioms_swaps.IDIOMS,
     *idioms_names.IDIOMS,
     *idioms_sorting.IDIOMS,
+    *idioms_chains.IDIOMS,
+    *idioms_sums.IDIOMS,
     *idioms_waiting.IDIOMS,
     *idioms_locks.IDIOMS,
     *idioms_warp.IDIOMS,

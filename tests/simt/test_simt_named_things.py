@@ -21,7 +21,7 @@ class Axis(IntEnum):
     COLUMN = 1
 
 
-Point = namedtuple("Point", "x y")
+Point, Box = namedtuple("Point", "x y"), namedtuple("Box", "left right")
 NAMES = {"cuda": cuda, "np": np, "numba": numba, "Colour": Colour, "Axis": Axis, "Point": Point}
 NAMES["ORIGIN"] = Point(1, 2.5)
 
@@ -122,3 +122,26 @@ def test_a_function_that_is_returned_uses_no_variable_of_the_call_that_ended():
     assert returned("v * 3") == 15
     with pytest.raises(simt.SimtError, match="Numba returns no function that uses 'k', a variable of made"):
         returned("v * k")
+
+
+def test_an_argument_may_be_a_named_tuple_and_its_arrays_are_found_under_their_names():
+    @cuda.jit
+    def shifted(pair, n):
+        i = cuda.grid(1)
+        if i < n:
+            pair.left[i] = pair.right[i]
+
+    u = np.arange(65.0)
+    (race,) = simt.profile(shifted[1, 64], Box(u[:64], u[1:]), 64).hazards
+    assert "pair.left" in str(race)
+    out, a = np.zeros(64), np.arange(64.0)
+    found = simt.profile(shifted[1, 64], Box(out, a), 64)
+    assert found.hazards == []
+    assert found.by_array["pair.right"].global_load.thread_accesses == 64
+    assert found.by_array["pair.left"].global_store.thread_accesses == 64
+    np.testing.assert_array_equal(out, a)
+    with pytest.raises(
+        simt.SimtError, match=r"the attribute \.(left|right)"
+    ):  # another kind of argument, sketched anew
+        shifted[1, 64]((out, a), 64)
+    shifted[1, 64](namedtuple("Swapped", "right left")(a, out), 64)

@@ -233,4 +233,40 @@ TRICKS = {
         "    out[t] = f[63 - t]",
         CLEAN,
     ),
+    "second of three": Trick(
+        "out[i] = a[i]\ncuda.threadfence()\nif cuda.atomic.add(m, 0, 1) == 1:\n    a[5] = out[0]",
+        "race",
+        threads=1,
+        blocks=3,
+    ),
+    "third of four by inc": Trick(
+        "out[i] = a[i]\ncuda.threadfence()\nif cuda.atomic.inc(u, 0, 9) == 2:\n    a[5] = out[0] + out[1]",
+        "race",
+        threads=1,
+        blocks=4,
+        more={"u": np.zeros(1, np.uint32)},
+    ),
+    "last of three": Trick(
+        "out[i] = a[i]\ncuda.threadfence()\nif cuda.atomic.add(m, 0, 1) == 2:\n    a[5] = out[0]",
+        CLEAN,
+        threads=1,
+        blocks=3,
+    ),
+    "each ticket is the thread": Trick(
+        "s = cuda.shared.array(64, np.float64)\ns[t] = a[t]\ncuda.threadfence_block()\n"
+        "if cuda.atomic.add(m, 0, 1) == t and t >= 32:\n    out[t] = s[63 - t]",
+        "race",
+    ),
+    "up and down, and as many as before": Trick(
+        "s = cuda.shared.array(64, np.float64)\ns[t] = a[t]\ncuda.threadfence_block()\n"
+        "cuda.atomic.add(m, 0, -1 if t % 2 else 1)\nif cuda.atomic.add(m, 0, 1) == t:\n    out[t] = s[63 - t]",
+        "race",
+    ),
+    "second of three, up and down": Trick(
+        "out[i] = a[i]\ncuda.threadfence()\ncuda.atomic.sub(m, 0, 1)\n"
+        "if cuda.atomic.add(m, 0, 2) == -1:\n    a[5] = out[0]",
+        "race",
+        threads=1,
+        blocks=3,
+    ),
 }

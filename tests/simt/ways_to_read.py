@@ -62,6 +62,7 @@ EXPRESSIONS = {
         _one("{a}[{i}:{i} + 1].sum()"), _one("len(small[{r}:])", "int64"), _one("len(small[:{r}])", "int64"),
         _one("rows[{r}:][0, 0]", "int64"), _one("rows[:, {r}][0]", "int64"),
         _one("(1.0, 2.0, 3.0)[{r} + i % 2]", "int64"),
+        _one("({a}, small)[0][{i}]"), Way("for q in ({a}, {a}):\n    x = q[{i}]"),
         _one("{a}[{i}, None][0]"), _one("rows[..., {r}][0]", "int64"), _one("small[:{r}].size", "int64"),
     ],
     ast.Attribute: [

@@ -9,21 +9,19 @@ it learn what one of them knows.
 
 import numpy as np
 
+from course_pkg.simt.memory.additions import ADDS
 from course_pkg.simt.memory.bits import BITS, Bits
-from course_pkg.simt.memory.fences import OWN, Fences
-from course_pkg.simt.memory.order import BLOCK_SHIFT, FIELD_OF_ONES, WARP_SHIFT, Order, thread_of
+from course_pkg.simt.memory.clocks import join, knows
+from course_pkg.simt.memory.fences import Fences
+from course_pkg.simt.memory.levels import Levels, Stand
+from course_pkg.simt.memory.order import Order, thread_of
 from course_pkg.simt.memory.publications import (
     Element,
     Publication,
     Sight,
-    join,
     last_of_another,
-    met_in_warp,
 )
-from course_pkg.simt.memory.warp_order import LANES
 
-# the values that an atomic might have found: four values at earlier times, and three values without one publication
-WORLDS = 7
 LAST = 3  # the number of the world just before the last publication
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
 
@@ -37,13 +35,14 @@ class Handovers:
         Whether the kernel has fences: without a fence nothing is handed over.
     """
 
-    def __init__(self, threads_per_block: int, active: bool):
+    def __init__(self, threads_per_block: int, active: bool, added: frozenset = frozenset()):
         self.order = Order(threads_per_block)
         self.active = active
         self._elements: dict[tuple, Element] = {}
         self._pending: list[dict] = []  # for each atomic statement that ran: what its threads may learn
         self._knowledge: dict[tuple, dict] = {}
         self._bits = Bits(self._known_to)
+        self._levels = Levels(added)
 
     def _known_to(self, thread: int) -> list[dict]:
         block, warp = thread // self.order.threads_per_block, self.order.warp_of(thread)
@@ -115,7 +114,8 @@ class Handovers:
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
                 earlier, after_all = after[i] if first[i] else before[i], element.only_of(thread, known)
-                element.publish(Publication(thread, earlier, flipped, clocks, known, after_all))
+                added = after[i] - before[i] if name in ADDS else 0
+                element.publish(Publication(thread, earlier, flipped, clocks, known, after_all, added))
                 changing.append(i)
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
         if worlds:
@@ -144,6 +144,14 @@ class Handovers:
 
         every = region, units, threads, before, after, operands
         sights, worlds = self._bits.atomics(name, self._elements, *every, clock_of)
+        if not sights:
+            return None, worlds
+        self._pending.append(sights)
+        return len(self._pending) - 1, worlds
+
+    def levels(self, name, looks: bool, event: int, threads, before, after):
+        """Note what the atomics of an event add to elements that threads raise and lower; return as :meth:`bits`."""
+        sights, worlds = self._levels.atomics(name, looks, self._pending[event], threads, before, after)
         if not sights:
             return None, worlds
         self._pending.append(sights)
@@ -194,9 +202,13 @@ class Handovers:
         if until <= known:
             return
         whose = thread if source == ANYBODY else source
+        if isinstance(sight, Stand):
+            self._join(thread, sight.learnt(worlds, whose, self._known_to(whose)))
+            return
         first, last = published[known], last_of_another(published, until, whose)
         if all(worlds):
-            clocks = (sight.clock(sight.element.surely_before(sight, whose)),)
+            sure = sight.element.surely_before(sight, whose)
+            clocks = (sight.clock(sight.element.irreplaceable(sight, sure)),)
         elif worlds[LAST] and last.after_all and sight.element.surely_before(sight, whose) == until:
             clocks = *last.clocks, {("element", *sight.element.name): sight.after}
         elif worlds[0] and all(
@@ -205,6 +217,10 @@ class Handovers:
             clocks = *first.clocks, {("element", *sight.element.name): known + 1}
         else:
             return
+        self._join(thread, clocks)
+
+    def _join(self, thread: int, clocks) -> None:
+        """Let a thread know what clocks contain."""
         for clock in clocks:
             known = self._knowledge.get(("thread", thread))
             if known is None:
@@ -258,36 +274,9 @@ class Handovers:
                 if clocks[me]:  # most threads that wait for a lock know nothing, and are skipped
                     name = thread, when, me
                     if name not in answers:
-                        answers[name] = self._knows(*name, clocks[me])
+                        answers[name] = knows(self.order, *name, clocks[me])
                     found[i] = answers[name]
         return found
-
-    def _knows(self, thread: int, stamp: int, me: int, clocks: list[dict]) -> bool:
-        per_block = self.order.threads_per_block
-        block, fences = thread // per_block, stamp & FIELD_OF_ONES
-        lane, warp, here = thread % per_block, self.order.warp_of(thread), block == me // per_block
-        for clock in clocks:
-            met = clock.get(("met", block))
-            if clock.get(("block", block), 0) > stamp >> BLOCK_SHIFT:
-                return True
-            if met is not None and met[lane] > fences:
-                return True
-            for whom in ("", OWN) if here else ("",):
-                if met_in_warp(clock, whom, warp, lane % LANES, fences):
-                    return True
-                if self._in_clock(clock, whom, thread, stamp):
-                    return True
-        return False
-
-    def _in_clock(self, clock: dict, whom: str, thread: int, stamp: int) -> bool:
-        """Tell whether a clock contains a thread's access, under the thread's name or its warp's."""
-        warp, tick = self.order.warp_of(thread), stamp >> WARP_SHIFT
-        lanes = clock.get((f"{whom}lanes", warp))
-        return (
-            clock.get((f"{whom}thread", thread), 0) > stamp & FIELD_OF_ONES
-            or clock.get((f"{whom}warp", warp), 0) > tick
-            or (lanes is not None and lanes[thread % self.order.threads_per_block % LANES] > tick)
-        )
 
     def saw_the_last(self, region, units, mine, clash):
         """Tell which of the clashing lanes know of all atomics that have changed their element so far."""

@@ -1,12 +1,12 @@
-"""What a thread publishes by an atomic, and what another thread knows once it has learnt of it.
-
-A *clock* records what a thread knows: for each thread, warp or block, the time up to which its work is known.
-"""
+"""What a thread publishes by an atomic, and what another thread knows once it has learnt of it."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+from course_pkg.simt.memory.clocks import join
+
+# the values that an atomic might have found: four values at earlier times, and three values without one publication
+WORLDS = 7
 
 
 @dataclass(eq=False)
@@ -26,6 +26,8 @@ class Publication:
         How many of the element's earlier publications the thread knew.
     after_all : bool
         Whether the thread knew all earlier publications of the element, its own included.
+    added : int
+        What it has added to the element; 0 if it is no addition.
     noticed : dict
         Numbers that the atomic might have found instead, and for each of them whether the thread would then have taken
         another branch.
@@ -37,6 +39,7 @@ class Publication:
     clocks: tuple
     known: int
     after_all: bool
+    added: int = 0
     noticed: dict = field(default_factory=dict)
 
     def notices(self, number) -> bool:
@@ -88,6 +91,23 @@ class Element:
                 break
             if one.before == sight.found and (sight.left == sight.found or not one.notices(sight.left)):
                 sure = at
+        return sure
+
+    def irreplaceable(self, sight: "Sight", sure: int) -> int:
+        """Return how many publications, ``sure`` at most, came before a thread's atomic whatever others add, and when.
+
+        An addition that came later in this run might have come earlier in place of an equal one, unless its thread
+        knew of that. Then the atomic would have found the same number: the second of three threads does not know
+        which of the others was the first.
+        """
+        later: dict[int, list] = {}
+        for one in self.published[sight.after :]:
+            later.setdefault(one.added, []).append(one)
+        later.pop(0, None)
+        for at in range(sight.known, sure) if later else ():
+            mine = self.published[at]
+            if any(one.known <= at and one.thread != mine.thread for one in later.get(mine.added, ())):
+                return at
         return sure
 
     def clock(self, until: int) -> dict:
@@ -151,20 +171,3 @@ def last_of_another(published: list, until: int, thread: int) -> Publication:
     while at and published[at].thread == thread:
         at -= 1
     return published[at if published[at].thread != thread else until - 1]
-
-
-def join(clock: dict, other: dict) -> None:
-    """Add to a clock everything that another one knows."""
-    for key, value in other.items():
-        mine = clock.get(key)
-        if isinstance(value, np.ndarray) and mine is not None:
-            value = np.maximum(mine, value)
-        elif mine is not None and mine > value:
-            value = mine
-        clock[key] = value
-
-
-def met_in_warp(clock: dict, whom: str, warp: int, lane: int, fences: int) -> bool:
-    """Tell whether a lane had fenced an access before a barrier of its warp that a clock contains."""
-    met = clock.get((f"{whom}met in warp", warp))
-    return met is not None and met[lane] > fences

@@ -75,17 +75,17 @@ class Races:
     threads_per_block : int
     in_parts : bool
         Whether the kernel has fences, or barriers for some lanes of a warp.
+    added : frozenset of int, the sizes of constant integers that atomics take
     """
 
-    def __init__(self, threads_per_block: int, in_parts: bool = False):
+    def __init__(self, threads_per_block: int, in_parts: bool = False, added: frozenset = frozenset()):
         self.order = Order(threads_per_block)
         self.in_parts = in_parts
-        self.handovers = Handovers(threads_per_block, in_parts)
+        self.handovers = Handovers(threads_per_block, in_parts, added)
         self.doubts = Doubts()
         self.sites: list[Access] = []
-        self.harmless: tuple[int, int] | None = (
-            None  # a lane that wrote the same value as another thread, and the entry of this other thread
-        )
+        # a lane that wrote the same value as another thread, and the entry of this other thread
+        self.harmless: tuple[int, int] | None = None
         self._numbers: dict[Access, int] = {}
         self._stored: dict[tuple, int] = {}
 

@@ -109,8 +109,13 @@ def _flat(arguments):
 
 
 def _like(arguments, flat) -> list:
-    """Return the values that an iterator yields, in tuples where the arguments have tuples."""
-    return [tuple(_like(a, flat)) if isinstance(a, tuple) else next(flat) for a in arguments]
+    """Return the values that an iterator yields, in tuples, named ones too, where the arguments have tuples."""
+
+    def like(old: tuple):
+        items = _like(old, flat)
+        return old._make(items) if hasattr(old, "_fields") else tuple(items)
+
+    return [like(a) if isinstance(a, tuple) else next(flat) for a in arguments]
 
 
 def _is_on_gpu(argument) -> bool:

@@ -9,8 +9,9 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import unused_calls
 from course_pkg.simt.memory.doubts import Watched
 from course_pkg.simt.memory.fences import Fences
-from course_pkg.simt.memory.handover import BITS, WORLDS
+from course_pkg.simt.memory.handover import BITS
 from course_pkg.simt.memory.order import SITES
+from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.access import VERBS
@@ -85,6 +86,9 @@ def atomic(run, frame, node, name, arguments, mask):
         require_no_doubt(run, v, place.inside, place if swaps else None, allowed=integers)
     operands = [cast(run, v, array.type).data for v in values]
     if run.dry:
+        run.added |= {
+            abs(int(v.number)) for v in values if v.constant and isinstance(v.type, types.Integer)
+        } - {0}
         run.fetches |= looks or name in SWAPS
         note_store(run, array)
         return run.blank(array.type)
@@ -158,6 +162,9 @@ def _otherwise(run, place, old, way, operand):
         every = units, threads, found, left, first, might, others, fences, row, lane
         event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
         strands[event] = strand(worlds)
+        event, worlds = run.races.handovers.levels(*way[:2], event, threads, found, left)
+        if event is not None:
+            strands[event] = strand(worlds)
     stamps = run.clock.stamps()[row, lane]
     if array.floating:
         site = run.races.site(Access(*place.where, VERBS["atomic"], *way))

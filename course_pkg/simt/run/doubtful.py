@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from course_pkg.simt.memory.doubts import MANY, WATCH
-from course_pkg.simt.memory.handover import ANYBODY, WORLDS
+from course_pkg.simt.memory.handover import ANYBODY
+from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.run.hindsight import Strand
 from course_pkg.simt.run.values import Value
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from course_pkg.simt.front.typing import BOOL
 from course_pkg.simt.memory.doubts import MANY, MOST_WATCHED, WATCH
-from course_pkg.simt.memory.handover import ANYBODY, WORLDS
+from course_pkg.simt.memory.handover import ANYBODY
+from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.run.values import Value
 
 TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing were done earlier

@@ -22,6 +22,7 @@ from course_pkg.simt.run import calls, comparisons, conditions, failing, loops  
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves
+from course_pkg.simt.run.named import named, parts_of
 from course_pkg.simt.run.order import Order, in_order
 from course_pkg.simt.run.printing import Printer, without
 from course_pkg.simt.run.state import Frame, Run
@@ -104,9 +105,9 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
     grid, block = launch.grid[::-1], launch.block[::-1]
     memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
-        types, stored, in_parts, *chance = _sketch(launch, program, arguments, memory)
+        types, stored, in_parts, added, *chance = _sketch(launch, program, arguments, memory)
         order.meetings.fetches, order.meetings.by_data = chance
-        races = Races(int(np.prod(block)), in_parts) if check else None
+        races = Races(int(np.prod(block)), in_parts, added) if check else None
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
         log = HazardLog(races, fatal_only=not check)
@@ -150,8 +151,8 @@ def _run(state, program, arguments, memory, wave, half, lanes) -> Run:
     return run
 
 
-def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, bool]:
-    """Return the result of a sketch of the kernel, which runs once for each combination of argument types.
+def _sketch(launch, program, arguments, memory) -> tuple:
+    """Sketch the kernel, once for each combination of argument types.
 
     Returns
     -------
@@ -161,6 +162,7 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, 
         Names of the arrays that the kernel may write to.
     in_parts : bool
         Whether anything other than barriers of whole blocks or whole warps may put the threads in order.
+    added : frozenset of int, the sizes of constant integers that atomics take
     fetches : bool
         Whether the kernel uses what atomics find, or exchanges numbers.
     by_data : bool
@@ -175,7 +177,7 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, 
         wave = next(waves(one, one, 1))
         run = _run(state, program, arguments, memory, wave, None, wave.everyone)
         by_data = data_decide(state.programs.values())
-        known[kinds] = run.types, run.stored, run.in_parts, run.fetches, by_data
+        known[kinds] = run.types, run.stored, run.in_parts, frozenset(run.added), run.fetches, by_data
         if not launch.kernel.prints and run.vain:
             for one in state.programs.values():
                 without(one.tree, run.vain)
@@ -186,7 +188,9 @@ def _kind(argument):
     if is_array(argument):
         writeable = getattr(argument, "host", argument).flags.writeable
         return np.dtype(argument.dtype), len(argument.shape), writeable
-    return tuple(map(_kind, argument)) if isinstance(argument, tuple) else type_of_number(argument)
+    if isinstance(argument, tuple):
+        return getattr(argument, "_fields", ()), *map(_kind, argument)
+    return type_of_number(argument)
 
 
 def is_array(argument) -> bool:
@@ -222,7 +226,7 @@ def check_arguments(program, arguments) -> None:
 def _check_argument(name, argument) -> int:
     """Refuse an argument that Numba would refuse; return the bytes that it occupies among the kernel's parameters."""
     if isinstance(argument, tuple):
-        return sum(_check_argument(f"{name}[{i}]", part) for i, part in enumerate(argument))
+        return sum(_check_argument(*part) for part in parts_of(name, argument))
     if is_array(argument):
         dtype = np.dtype(argument.dtype)
         if dtype.kind not in "biufc" and not _holds_numbers(dtype):
@@ -255,7 +259,7 @@ def _arrays(named):
         if is_array(argument):
             yield name, argument
         elif isinstance(argument, tuple):
-            yield from _arrays((f"{name}[{i}]", part) for i, part in enumerate(argument))
+            yield from _arrays(parts_of(name, argument))
 
 
 def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):
@@ -263,7 +267,8 @@ def bind_argument(run: Run, name: str, argument, memory: GlobalMemory):
     if is_array(argument):
         return _array(run, name, argument, memory)
     if isinstance(argument, tuple):
-        return tuple(bind_argument(run, f"{name}[{i}]", part, memory) for i, part in enumerate(argument))
+        bound = tuple(bind_argument(run, *part, memory) for part in parts_of(name, argument))
+        return named(bound, argument._fields) if hasattr(argument, "_fields") else bound
     kind = type_of_number(argument)
     return run.given(np.array(argument).reshape((1,) * 6), kind, ("argument", name))
 

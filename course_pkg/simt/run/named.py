@@ -47,6 +47,13 @@ def named(items, fields) -> Named:
     return made
 
 
+def parts_of(name: str, items: tuple) -> list:
+    """Return the parts of an argument that is a tuple, each with what a kernel calls it: ``a[0]``, or ``a.x``."""
+    fields = getattr(items, "_fields", ())
+    names = [f".{field}" for field in fields] or [f"[{i}]" for i in range(len(items))]
+    return [(name + part, item) for part, item in zip(names, items, strict=True)]
+
+
 def rebuilt(old: tuple, items) -> tuple:
     """Return a tuple of other items, with the names of an older one if it has names."""
     return named(items, old.fields) if isinstance(old, Named) else tuple(items)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from course_pkg.simt.memory.doubts import MANY, MOST_WATCHED, WATCH
-from course_pkg.simt.memory.handover import WORLDS
+from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.run.hindsight import ANY_THREAD, NO_THREAD, Strand, named_many, newest, reads_of
 from course_pkg.simt.run.values import Value
 

@@ -10,7 +10,7 @@ SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 def prepares(body: list) -> int:
     """Return how many statements at the beginning of a body, except its last, may run again before each try.
 
-    They give numbers to names, and compute these from nothing that the body assigns.
+    They give numbers and slices to names, and compute these from nothing that the body assigns.
     """
     stored = {part.id for one in body for part in ast.walk(one) if _is_name(part, ast.Store)}
     for count, one in enumerate(body[:-1]):
@@ -25,8 +25,10 @@ def _is_name(part, context) -> bool:
 
 
 def _is_plain(part, stored: set) -> bool:
-    """Return whether a part of an expression is a constant, an operation, or a name that is none of those stored."""
-    known = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+    """Return whether a part of an expression is a constant, an operation, a slice, or a name that is not stored."""
+    if isinstance(part, ast.Subscript):
+        return isinstance(part.slice, ast.Slice)
+    known = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Slice, ast.operator, ast.unaryop, ast.expr_context)
     return isinstance(part, known) or (isinstance(part, ast.Name) and part.id not in stored)
 
 

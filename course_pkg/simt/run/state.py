@@ -101,6 +101,7 @@ class Run:
         self.fetches = (
             False  # whether a sketch met an atomic whose result is used, or which exchanges numbers
         )
+        self.added: set = set()  # in a sketch: the sizes of constant integers that atomics take
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
         self.clock = Clock(wave, launch.races)
         self.parts_of_elements: dict = {}  # views of memory as fields of records or as halves of complex numbers
@@ -112,6 +113,7 @@ class Run:
         self.path: tuple = ()
         self.scopes: list[dict] = []  # doubtful floats that decide what is run: see run/sway.py
         self.turns: dict = {}  # {loop whose threads take turns: lanes that have to wait}: see run/turns.py
+        self.gate = None  # the statement of these turns behind which others wait
         self.spins: dict = {}  # what run/turns.py has found out about statements
         self.half = half
         self.watching: list = []  # for each watched loop, the regions that changed in this trip

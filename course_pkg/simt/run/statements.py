@@ -13,7 +13,7 @@ from course_pkg.simt.front.instead import SYNTAX
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run import access, iteration, turns
+from course_pkg.simt.run import access, gates, iteration, turns
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import binary, condition, evaluate
 from course_pkg.simt.run.hindsight import decide
@@ -62,7 +62,10 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
         if handler is None:
             raise unsupported(frame, node)
         try:
-            mask = handler(run, frame, node, mask)
+            if run.gate is not None and node is run.gate.node:
+                mask = gates.through_gate(run, frame, node, mask, handler)
+            else:
+                mask = handler(run, frame, node, mask)
         except SimtError as error:
             if isinstance(error, Unsupported) and error.line is None:
                 error = at_its_place(frame, node, error)
@@ -256,7 +259,7 @@ def _expression(run, frame, node, mask):
             raise SimtError.at(
                 frame.program.name, node.lineno, f"{name} without brackets does nothing: write {name}()."
             )
-    return mask
+    return gates.those_not_held(run, mask)
 
 
 @runs(ast.Pass)

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_pkg.simt.memory.handover import WORLDS
+from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.run.hindsight import with_many
 from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.values import Value

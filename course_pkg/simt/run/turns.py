@@ -10,14 +10,16 @@ forever.
 """
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate
+from course_pkg.simt.run.gates import Gate, held
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, spins_on
 
+BLOCK = ("syncthreads", ".sync(")  # calls at which all threads of a block meet, or of the grid
 MOST_WAITED = (
     1 << 17
 )  # waiting threads, summed over all turns: 512 threads that take one lock, or five seconds
@@ -33,10 +35,14 @@ class Spin:
         The loop in which the threads spin; it may be in a device function.
     names : frozenset of str
         The arrays whose atomics the threads wait for, under their names in the function that contains the statement.
+    gate : tuple of (ast.stmt, bool) or None
+        A statement in which some threads spin for others, which they meet behind it, such as ``if t == 0:``; and
+        whether these are all threads of their block, and not only of their warp.
     """
 
     loop: ast.While
     names: frozenset
+    gate: tuple[ast.stmt, bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class Turn:
     loop: ast.While
     behind: int
     meets: bool
+    gate: tuple[ast.stmt, bool] | None
 
 
 def taken(run, frame, body: list, at: int) -> Turn | None:
@@ -78,7 +85,7 @@ def _taken(run, frame, body: list, at: int) -> Turn | None:
         met |= comes
         if gives_back(body[number], names):
             behind, meets = number + 1, met
-    return None if behind is None else Turn(spin.loop, behind, meets)
+    return None if behind is None else Turn(spin.loop, behind, meets, spin.gate)
 
 
 def over(run, node: ast.While, trips: int) -> bool:
@@ -105,11 +112,12 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
     """
     spin, rest = body[at : at + 1], body[at + 1 : turn.behind]
     waiting, here, done, waited = mask, run.wave.nobody, run.wave.nobody, 0
+    gate = turn.gate and Gate(*turn.gate, run.wave.nobody)
     while waiting or here:
-        came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
+        came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
         here = here.union(came)
         while turn.meets and came and waiting:  # all that need no help pass before any of them goes on
-            came, waiting = _one_try(run, frame, spin, turn.loop, waiting, execute)
+            came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
             here = here.union(came)
         if _comes_too_early(run, turn, here, waiting):
             continue
@@ -144,15 +152,17 @@ def _comes_too_early(run, turn: Turn, here: Mask, waiting: Mask) -> bool:
     return not alone.any() and run.half.waits(turn)
 
 
-def _one_try(run, frame, spin: list, loop, lanes: Mask, execute) -> tuple[Mask, Mask]:
+def _one_try(
+    run, frame, spin: list, turn: Turn, gate: Gate | None, lanes: Mask, execute
+) -> tuple[Mask, Mask]:
     """Let lanes try to pass the loop once; return the lanes that passed it, and the lanes that still wait."""
-    outer, inner = run.turns, [one for one in ast.walk(loop) if isinstance(one, ast.While)]
-    run.turns = {**outer, **dict.fromkeys(inner, run.wave.nobody)}
-    came, held = execute(run, frame, spin, lanes) if lanes else lanes, run.wave.nobody
-    for one in inner:
-        held = held.union(run.turns[one])
-    run.turns = outer
-    return came.minus(held), held
+    outer, inner = (run.turns, run.gate), [one for one in ast.walk(turn.loop) if isinstance(one, ast.While)]
+    run.turns = {**run.turns, **dict.fromkeys(inner, run.wave.nobody)}
+    run.gate = gate
+    came = execute(run, frame, spin, lanes) if lanes else lanes
+    waiting = held(run, inner)
+    run.turns, run.gate = outer
+    return came.minus(waiting), waiting
 
 
 def _first(run, here: Mask, waiting: Mask) -> Mask:
@@ -185,12 +195,32 @@ def _spinning(run, frame, node) -> Spin | None:
         names = spins_on(node)
         return Spin(node, names) if names else None
     if isinstance(node, ast.If):
-        first, *rest = node.body[prepares(node.body) :]
-        found = None if node.orelse else _spinning(run, frame, first)
-        return found if found and not any(gives_back(one, found.names) for one in rest) else None
+        return _in_side(run, frame, node.body, node.orelse) or _in_side(run, frame, node.orelse, node.body)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args:
         return _in_function(run, frame, node.value)
     return None
+
+
+def _in_side(run, frame, body: list, other: list) -> Spin | None:
+    """Return the result of :func:`_spinning` for one side of an ``if``, where no other statement gives back."""
+    if not body:
+        return None
+    at = prepares(body)
+    first, *rest = body[at:]
+    found = _spinning(run, frame, first)
+    if found is not None:  # `own = flags[i:]` before the loop is a name of an array that the threads wait for
+        parts = [base(one.value) for one in body[:at] if one.targets[0].id in found.names]
+        found = replace(found, names=found.names.union(filter(None, parts)))
+    if found is None or any(gives_back(one, found.names) for one in (*rest, *other)):
+        return None
+    return _with_gate(run, frame, found, first, rest)
+
+
+def _with_gate(run, frame, found: Spin, first, rest: list) -> Spin:
+    """Return a spin with its gate, if threads meet behind its first statement and not all of them spin there."""
+    if found.gate or isinstance(first, ast.While) or not any(_meets(run, frame, one) for one in rest):
+        return found
+    return replace(found, gate=(first, any(_meets(run, frame, one, BLOCK) for one in rest)))
 
 
 def _in_function(run, frame, call: ast.Call) -> Spin | None:
@@ -198,12 +228,13 @@ def _in_function(run, frame, call: ast.Call) -> Spin | None:
     if call not in run.spins:
         run.spins[call] = None
         program = _program(run, frame, call)
-        first = next((one for one in program.tree.body if not is_text(one)), None) if program else None
+        first, *rest = [one for one in program.tree.body if not is_text(one)] if program else [None]
         found = _spinning(run, frame, first) if isinstance(first, (ast.While, ast.If)) else None
         if found is not None:
+            found = _with_gate(run, frame, found, first, rest)
             given = dict(zip(program.parameters, map(base, call.args), strict=False))
             names = frozenset(given[name] for name in found.names if given.get(name))
-            run.spins[call] = Spin(found.loop, names) if names else None
+            run.spins[call] = replace(found, names=names) if names else None
     return run.spins[call]
 
 
@@ -228,10 +259,10 @@ def _same_arrays(frame, names: frozenset) -> frozenset:
     return names | {name for name, array in arrays.items() if id(array.region) in regions}
 
 
-def _meets(run, frame, node) -> bool:
+def _meets(run, frame, node, words=("sync",)) -> bool:
     """Return whether threads have to meet in a statement: at a barrier, a vote or a shuffle."""
     calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
-    if any("sync" in ast.unparse(call.func) for call in calls):
-        return True
     programs = [_program(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
-    return any(program is not None and "sync" in ast.unparse(program.tree) for program in programs)
+    texts = [f"{ast.unparse(call.func)}(" for call in calls]
+    texts += [ast.unparse(program.tree) for program in programs if program is not None]
+    return any(word in text for text in texts for word in words)
