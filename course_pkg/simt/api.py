@@ -23,9 +23,12 @@ from course_pkg.simt.host_memory import (
     mapped,
     mapped_array,
     mapped_array_like,
+    only_read,
+    only_written,
     pinned,
     pinned_array,
     pinned_array_like,
+    read_and_written,
 )
 from course_pkg.simt.memory.device_array import DeviceArray, allocate, require_contiguous, require_plain
 from course_pkg.simt.run.kernel import jit
@@ -40,6 +43,9 @@ __all__ = [
     "Device",
     "DeviceArray",
     "Event",
+    "In",
+    "InOut",
+    "Out",
     "Stream",
     "as_cuda_array",
     "close",
@@ -68,6 +74,7 @@ __all__ = [
     "pinned_array_like",
     "profile_start",
     "profile_stop",
+    "profiling",
     "random",
     "select_device",
     "stream",
@@ -77,6 +84,7 @@ __all__ = [
 
 gpus = DeviceList((Device(),))
 _DEFAULT_STREAM = Stream()
+In, Out, InOut = only_read, only_written, read_and_written  # which way a launch copies a host array
 
 
 def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
@@ -219,6 +227,12 @@ def profile_start() -> None:
 
 def profile_stop() -> None:
     """Do nothing: ``simt.profile`` does not have to be switched off."""
+
+
+@contextmanager
+def profiling() -> Iterator[None]:
+    """Do nothing for a ``with`` block: ``simt.profile`` counts without being switched on."""
+    yield
 
 
 def _no_gpu_memory():

@@ -28,7 +28,6 @@ NAMES |= {name: getattr(numba, name) for name in ("float32", "float64", "int32",
 REFUSED_HERE = {
     "texts": ("'a'", "ord(", "len('abc')", "'abc'", "b'a'"),
     "iterators": ("iter(",),
-    "views of a smaller size": (".view(np.float32)", "b.view(np.uint8)"),
     "loops over nothing, rows that do not fit, and other mistakes": (
         *(
             "i, j = x",

@@ -49,6 +49,7 @@ class State:
     entities: dict = field(default_factory=dict)  # {id of an object: (object, counterpart)}
     local_arrays: list = field(default_factory=list)
     regions: tuple = ()  # the regions of the arrays in global memory
+    narrowest: dict = field(default_factory=dict)  # see run/state.py
     _numbers: dict = field(default_factory=dict)
 
     def number(self, site) -> int:
@@ -104,14 +105,17 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
     grid, block = launch.grid[::-1], launch.block[::-1]
     memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
-        types, stored, in_parts, *chance = _sketch(launch, program, arguments, memory)
+        types, stored, narrowest, in_parts, *chance = _sketch(launch, program, arguments, memory)
         order.meetings.fetches, order.meetings.by_data = chance
         races = Races(int(np.prod(block)), in_parts) if check else None
         for region in memory.regions.values():
             region.written = any(r is region and name in stored for name, r in memory.regions.items())
+        for name, region in memory.regions.items():
+            region.divide(narrowest.get(name, region.unit))
         log = HazardLog(races, fatal_only=not check)
         printer = Printer() if launch.kernel.prints and order.parity is None else None
         state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer)
+        state.narrowest = narrowest
         state.programs[id(launch.kernel)] = program
         if check and counters is None:
             state.counters = Uncounted()  # the ledger must note which values are used
@@ -150,7 +154,7 @@ def _run(state, program, arguments, memory, wave, half, lanes) -> Run:
     return run
 
 
-def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, bool]:
+def _sketch(launch, program, arguments, memory) -> tuple[dict, set, dict, bool, bool, bool]:
     """Return the result of a sketch of the kernel, which runs once for each combination of argument types.
 
     Returns
@@ -159,6 +163,8 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, 
         The type of each of the kernel's variables where two branches meet.
     stored : set of str
         Names of the arrays that the kernel may write to.
+    narrowest : dict
+        For each array that has views of smaller elements, the bytes of the smallest ones.
     in_parts : bool
         Whether anything other than barriers of whole blocks or whole warps may put the threads in order.
     fetches : bool
@@ -175,7 +181,7 @@ def _sketch(launch, program, arguments, memory) -> tuple[dict, set, bool, bool, 
         wave = next(waves(one, one, 1))
         run = _run(state, program, arguments, memory, wave, None, wave.everyone)
         by_data = data_decide(state.programs.values())
-        known[kinds] = run.types, run.stored, run.in_parts, run.fetches, by_data
+        known[kinds] = run.types, run.stored, run.narrowest, run.in_parts, run.fetches, by_data
         if not launch.kernel.prints and run.vain:
             for one in state.programs.values():
                 without(one.tree, run.vain)

@@ -8,6 +8,7 @@ construct of the kernel, so the interpreter refuses an unsupported construct bef
 import ast
 from dataclasses import replace
 from functools import reduce
+from math import gcd
 
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.instead import refusal
@@ -200,6 +201,12 @@ def _same(one, other) -> bool:
 def note_store(run, array: Array) -> None:
     """Record that the kernel may write to an array, and to all arrays that it may stand for."""
     run.stored |= _names(array)
+
+
+def note_view(run, array: Array, nbytes: int) -> None:
+    """Record that the kernel sees an array, or any that it may stand for, as elements of ``nbytes`` bytes."""
+    for name in {array.region.place} if array.region.place else _names(array):
+        run.narrowest[name] = gcd(run.narrowest.get(name, nbytes), nbytes)
 
 
 def _names(array: Array) -> frozenset:

@@ -97,6 +97,7 @@ class Run:
         self.exited = wave.nobody
         self.leaving = wave.nobody  # lanes with nothing left to do except to leave the kernel
         self.stored: set = set()  # in a sketch: names of the global arrays that the kernel may write to
+        self.narrowest: dict = {}  # in a sketch: {name or place of an array: bytes of the smallest elements of its views}
         self.vain: set = set()  # in a sketch: calls of print whose only effect is to print
         self.fetches = (
             False  # whether a sketch met an atomic whose result is used, or which exchanges numbers
