@@ -55,7 +55,7 @@ class Region:
         self.alike = self.owner != "launch"
 
     def divide(self, nbytes: int) -> None:
-        """Make the units smaller, if need be, so that elements of ``nbytes`` bytes are whole units; nothing is kept yet."""
+        """Make elements of ``nbytes`` bytes whole units. This comes before the first access."""
         unit = gcd(self.unit, nbytes)
         self.size, self.unit = self.size * (self.unit // unit), unit
 
