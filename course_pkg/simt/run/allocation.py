@@ -55,7 +55,11 @@ def _shape_and_dtype(run, frame, node, name, arguments, named):
     alignment = [*arguments[2:], *(named[k] for k in ("alignment",) if k in named)]
     arguments = arguments[:2]
     if len(arguments) != 2 or len(alignment) > 1:
-        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes a shape and a dtype.")
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"cuda.{name} takes a shape and a dtype, as in cuda.{name}(32, numba.float32).",
+        )
     shape, dtype = arguments
     shape = shape if isinstance(shape, tuple) else (shape,)
     if any(isinstance(n, Value) and not n.constant for n in shape):

@@ -39,6 +39,9 @@ TYPES = {  # {operation: the element types for which Numba compiles it for a GPU
 }
 
 
+_WRITTEN = {"cas": "array, index, expected, value", "compare_and_swap": "array, expected, value"}
+
+
 def atomic(run, frame, node, name, arguments, mask):
     """Let each active lane update an array element atomically; return the old value that each lane found."""
     wanted = ARGUMENTS.get(name, 3)
@@ -46,7 +49,8 @@ def atomic(run, frame, node, name, arguments, mask):
         raise SimtError.at(
             frame.program.name,
             node.lineno,
-            f"cuda.atomic.{name} takes an array and {wanted - 1} more argument(s).",
+            f"cuda.atomic.{name} takes an array and {wanted - 1} more argument(s): write "
+            f"cuda.atomic.{name}({_WRITTEN.get(name, 'array, index, value')}).",
         )
     array, index = arguments[0], arguments[1]
     values = arguments[2:]

@@ -23,6 +23,9 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
     """
 
     def value_of(one):
+        if types_by_name and isinstance(one, ast.List):
+            shape = ast.unparse(ast.Tuple(one.elts, ast.Load()))
+            raise SimtError.at(frame.program.name, node.lineno, f"a shape is no list: write it as {shape}.")
         named = _type_named(one) if types_by_name else None
         return evaluate(run, frame, one, mask) if named is None else TypeName(named)
 

@@ -71,7 +71,9 @@ def _slice(run, frame, node, arguments, mask):
 
 def _len(run, frame, node, arguments, mask):
     if len(arguments) != 1 or not isinstance(arguments[0], (Array, tuple, Range)):
-        raise unsupported(frame, node, "len of something that is no array, tuple or range")
+        raise unsupported(
+            frame, node, "len of something that is no array, tuple or range", "take an array's len"
+        )
     return length_of(run, arguments[0], mask)
 
 
