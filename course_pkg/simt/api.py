@@ -23,13 +23,13 @@ from course_pkg.simt.host_memory import (
     mapped,
     mapped_array,
     mapped_array_like,
-    only_read,
-    only_written,
     pinned,
     pinned_array,
     pinned_array_like,
-    read_and_written,
 )
+from course_pkg.simt.host_memory import only_read as In
+from course_pkg.simt.host_memory import only_written as Out
+from course_pkg.simt.host_memory import read_and_written as InOut
 from course_pkg.simt.memory.device_array import DeviceArray, allocate, require_contiguous, require_plain
 from course_pkg.simt.run.kernel import jit
 
@@ -84,7 +84,6 @@ __all__ = [
 
 gpus = DeviceList((Device(),))
 _DEFAULT_STREAM = Stream()
-In, Out, InOut = only_read, only_written, read_and_written  # which way a launch copies a host array
 
 
 def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
