@@ -269,8 +269,6 @@ OBJECTS = {  # {class, or (class, name): what to write instead}
     **dict.fromkeys(
         (("builtin_function_or_method", name) for name in ("input", "open")), "pass data to the launch"
     ),
-    ("builtin_function_or_method", "iter"): "loop over the array with for",
-    ("builtin_function_or_method", "next"): "loop over the array with for, or write x[i]",
     ("builtin_function_or_method", "any"): "join the conditions by or",
     ("builtin_function_or_method", "all"): "join the conditions by and",
     "Quitter": "to end a thread, write return",
@@ -285,7 +283,7 @@ COMPILED_OBJECTS = frozenset(
         "str",
         "str_",
         ("type", "type"),
-        *(("builtin_function_or_method", name) for name in ("sum", "iter", "next", "ord")),
+        *(("builtin_function_or_method", name) for name in ("sum", "ord")),
         ("builtin_function_or_method", "breakpoint"),
     }
 )

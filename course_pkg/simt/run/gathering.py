@@ -25,6 +25,7 @@ from course_pkg.simt.run.iteration import (
     written_out,
     zipped,
 )
+from course_pkg.simt.run.iterators import made_iterator, next_item
 from course_pkg.simt.run.members import array_member, flattened, method, part_of_number
 from course_pkg.simt.run.values import Method, Module, Range, TypeName, Value
 from course_pkg.simt.run.views import made_slice
@@ -97,6 +98,8 @@ _FUNCTIONS = {
     "slice": _slice,
     "len": _len,
     "sum": _sum,
+    "iter": made_iterator,
+    "next": next_item,
 }
 _EXTREMES = {"min": "smallest", "max": "largest"}
 
