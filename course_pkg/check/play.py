@@ -19,6 +19,7 @@ from course_pkg.check import read
 from course_pkg.check.found import Trial
 from course_pkg.check.stage import Stage, first_line, numba_cuda
 from course_pkg.core.errors import CourseError
+from course_pkg.simt import door_of_numba
 
 LAUNCHES = "launches"  # the default name of the function that --inputs calls
 
@@ -87,6 +88,7 @@ def play(work: Work, parts: list[read.Part]) -> Iterator[Trial | Note | Found]:
     sys.argv = [str(work.path)]
     sys.path.insert(0, str(work.path.resolve().parent))
     stage = Stage([p.name for p in parts], work.steps, work.only)
+    door_of_numba.serve()
     for part in parts:
         linecache.cache[part.name] = (len(part.text), None, part.text.splitlines(keepends=True), part.name)
     with numba_cuda(stage):

@@ -121,8 +121,6 @@ class Watched(Kernel):
     def __getitem__(self, configuration) -> "WatchedLaunch":
         return _watched(super().__getitem__(configuration))
 
-    configure = __getitem__
-
     def forall(self, *arguments, **options) -> "WatchedLaunch":
         """Return a launch with at least as many threads as there are tasks."""
         return _watched(super().forall(*arguments, **options))

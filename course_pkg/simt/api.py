@@ -27,6 +27,9 @@ from course_pkg.simt.host_memory import (
     pinned_array,
     pinned_array_like,
 )
+from course_pkg.simt.host_memory import only_read as In
+from course_pkg.simt.host_memory import only_written as Out
+from course_pkg.simt.host_memory import read_and_written as InOut
 from course_pkg.simt.memory.device_array import DeviceArray, allocate, require_contiguous, require_plain
 from course_pkg.simt.run.kernel import jit
 
@@ -40,6 +43,9 @@ __all__ = [
     "Device",
     "DeviceArray",
     "Event",
+    "In",
+    "InOut",
+    "Out",
     "Stream",
     "as_cuda_array",
     "close",
@@ -68,6 +74,7 @@ __all__ = [
     "pinned_array_like",
     "profile_start",
     "profile_stop",
+    "profiling",
     "random",
     "select_device",
     "stream",
@@ -219,6 +226,12 @@ def profile_start() -> None:
 
 def profile_stop() -> None:
     """Do nothing: ``simt.profile`` does not have to be switched off."""
+
+
+@contextmanager
+def profiling() -> Iterator[None]:
+    """Do nothing for a ``with`` block: ``simt.profile`` counts without being switched on."""
+    yield
 
 
 def _no_gpu_memory():

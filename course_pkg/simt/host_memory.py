@@ -64,3 +64,18 @@ def mapped(*arylist, **options) -> Iterator:
 def pinned(*arylist) -> Iterator[None]:
     """Do nothing for a ``with`` block. With a GPU, the pages of the host arrays would be locked during the block."""
     yield
+
+
+def only_read(value):
+    """Return what ``cuda.In(value)`` passes to a launch: a copy, so that the host never sees what a kernel stores."""
+    return DeviceArray(np.array(value, order="K")) if isinstance(value, np.ndarray) else value
+
+
+def only_written(value):
+    """Return what ``cuda.Out(value)`` passes to a launch: an array that is uninitialized when the kernel begins."""
+    return poison(value) if isinstance(value, np.ndarray) else value
+
+
+def read_and_written(value):
+    """Return what ``cuda.InOut(value)`` passes to a launch: the array itself, as without ``InOut``."""
+    return value

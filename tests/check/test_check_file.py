@@ -183,6 +183,28 @@ def test_what_the_host_cannot_do_here_is_noted_and_the_rest_runs(file):
     assert "a.py:4: ModuleNotFoundError" in report.notes[0]
 
 
+LAUNCHES = {
+    "configure with keywords": "saxpy.configure((4,), (64,), stream=cuda.stream(), sharedmem=0)(2.0, x, y)\n",
+    "arguments that say which way they are copied": "saxpy[4, 64](2.0, cuda.In(x), cuda.InOut(y))\n",
+    "a vectorized function beside the kernel": """
+@numba.vectorize(["float64(float64, float64)"], target="cuda")
+def plus(u, v):
+    return u + v
+
+y[:] = plus(x, y)
+saxpy[4, 64](1.0, x, y)
+""",
+}
+
+
+@pytest.mark.parametrize("case", LAUNCHES)
+def test_each_way_to_launch_is_seen_and_does_its_work(file, case):
+    host = "import numba\nx, y = np.ones(200), np.ones(200)\n"
+    report = check_file(file(SAXPY + host + LAUNCHES[case] + "assert (y == 3).all(), y\n"))
+    assert not report.notes and len(report.kernels) == 1
+    assert report.kernels[0].trials[0].origin.startswith("launched in a.py")
+
+
 def test_a_launch_that_cuda_refuses_is_an_error_with_its_line(file):
     report = check_file(file(SAXPY + "saxpy[200 / 64, 64](2.0, np.ones(200), np.ones(200))\n"))
     assert report.status == 2 and report.error.startswith("a.py:10: The grid is (3.125,)")

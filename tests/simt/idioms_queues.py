@@ -12,6 +12,28 @@ def list_of_each_key(key, head, following):
     following[i] = cuda.atomic.exch(head, key[i], i)
 
 
+def next_frontier(first, neighbour, distance, frontier, found, count):
+    """Breadth-first search: each thread finds the new nodes around its own one, whose distance is known."""
+    i = cuda.grid(1)
+    u = frontier[i]
+    for edge in range(first[u], first[u + 1]):
+        if cuda.atomic.cas(distance, neighbour[edge], -1, distance[u] + 1) == -1:
+            found[cuda.atomic.add(count, 0, 1)] = neighbour[edge]
+
+
+def _ring():
+    """A ring of 64 nodes, of which every other one is in the frontier; each has three neighbours and itself."""
+    around = (np.arange(64)[:, None] + (-2, -1, 0, 1)) % 64
+    graph = {"first": np.arange(65) * 4, "neighbour": around.reshape(-1)}
+    distance = np.where(np.arange(64) % 2, -1, 3)
+    return graph | {
+        "distance": distance,
+        "frontier": np.arange(0, 64, 2),
+        "found": zeros(64),
+        "count": zeros(1),
+    }
+
+
 def length_of_lists(key, head, following, length):
     i, t = cuda.grid(1), cuda.threadIdx.x
     following[i] = cuda.atomic.exch(head, key[i], i)
@@ -201,6 +223,14 @@ IDIOMS = [
         _mesh,
         lambda a: {"node": np.r_[a["value"], 0.0] + np.r_[0.0, a["value"]]},
         (("        cuda.syncthreads()\n", ""), ("if colour[t] == c:", "if colour[t] >= c:")),
+    ),
+    Idiom(
+        next_frontier,
+        1,
+        32,
+        _ring,
+        lambda a: {"distance": np.where(np.arange(64) % 2, 4, 3), "count": np.array([32])},
+        (("distance[u] + 1)", "distance[u + 1] + 1)"),),
     ),
     Idiom(
         bits_of_a_set,

@@ -243,6 +243,25 @@ def test_the_device():
     cuda.close()
     cuda.profile_start()
     cuda.profile_stop()
+    with cuda.profiling():
+        pass
+
+
+def test_arguments_may_say_which_way_they_are_copied():
+    """On a GPU, a kernel's stores in ``In`` never reach the host, and ``Out`` begins with what lay in GPU memory."""
+
+    @cuda.jit
+    def swap_first(a, b):
+        a[0], b[0] = b[0], a[0]
+
+    a, b = np.ones(2), np.full(2, 3.0)
+    swap_first[1, 1](cuda.In(a), cuda.InOut(b))
+    assert (a.tolist(), b.tolist()) == ([1, 1], [1, 3])
+    swap_first[1, 1](cuda.Out(a), cuda.InOut(b))
+    assert a[0] == 1 and np.isnan([a[1], b[0]]).all()
+    d = cuda.to_device(b)
+    swap_first[1, 1](cuda.In(d), cuda.Out(d))
+    assert d.copy_to_host()[1] == 3
 
 
 def test_arguments_are_numbas():

@@ -18,6 +18,7 @@ def device():
 
 
 def test_it_describes_itself_as_numpy_does(device):
+    assert (device.alloc_size, device[::2, 1:3].alloc_size) == (96, 8 * (8 + 2))
     for name in ("shape", "dtype", "size", "ndim", "itemsize", "nbytes", "strides"):
         assert getattr(device, name) == getattr(HOST, name), name
     assert len(device) == 3

@@ -27,8 +27,6 @@ NAMES |= {name: getattr(numba, name) for name in ("float32", "float64", "int32",
 # what Numba compiles and the interpreter refuses, by the beginning of its reason
 REFUSED_HERE = {
     "texts": ("'a'", "ord(", "len('abc')", "'abc'", "b'a'"),
-    "iterators": ("iter(",),
-    "views of a smaller size": (".view(np.float32)", "b.view(np.uint8)"),
     "loops over nothing, rows that do not fit, and other mistakes": (
         *(
             "i, j = x",

@@ -5,6 +5,7 @@ import pytest
 from test_simt_errors import of, ones, refused
 
 from course_pkg import cuda
+from course_pkg.core import CourseError
 from course_pkg.simt.run.kernel import jit
 
 
@@ -44,6 +45,13 @@ def test_the_wrong_type_of_argument(wrong, name):
 )
 def test_arrays_of_things_that_are_no_numbers(array):
     assert "x" in refused(scale[1, 32], array, 2.0)
+
+
+def test_a_launch_takes_no_arguments_by_name():
+    with pytest.raises(
+        CourseError, match=r"A launch of scale gives arguments by their place, .*: leave out factor="
+    ):
+        scale[1, 32](ones(), factor=2.0)
 
 
 def test_a_number_where_an_array_is_needed():

@@ -85,7 +85,6 @@ def test_what_numba_compiles_has_its_number(body, number):
         ("p = Point(1, 2)\nout[0] = p.z", r"the attribute \.z"),
         ("out[0] = Colour.RED.name", r"the attribute \.name"),
         ("out[0] = b[1:3].view(np.int64)[0]", "b cannot be seen as int64: size and place in memory"),
-        ("out[0] = x.view(np.int16)[0]", "a view of float64 as the smaller int16 .* shift and mask the bits"),
         ("out[0] = np.int64(n).view(np.int32)", "view of a int64 takes a type of 64 bits"),
         ("for v in np.nditer(x):\n    out[0] += v", "v is"),
         ("k = (1,)\nfor v in (1, 2):\n    k = k + (v,)\nout[0] = k[2]", "a tuple that grows in a loop, 'k'"),

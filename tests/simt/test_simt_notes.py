@@ -80,6 +80,7 @@ SLIPS = {
     "a result in a number": ("n += x[i]", "lost_store", 5, "n"),
     "a result in a number, written out": ("if t > 3:\n    n = n + x[i]", "lost_store", 6, "n"),
     "one branch sets it": ("if t < 3:\n    v = 2.0 * t\nx[i] = v", "unset_variable", 7, "v"),
+    "one branch sets it to a constant": ("if t < 3:\n    v = 1\nx[i] = v", "unset_variable", 7, "v"),
     "a loop sets it": (
         "for j in range(t):\n    v = 2.0 * j\nx[i] = v",
         "unset_variable",

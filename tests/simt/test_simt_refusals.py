@@ -1,7 +1,10 @@
 """What Numba refuses is refused alike, in a sentence that says what to write; a notebook shows the learner's line."""
 
 import ast
+import math
+import random
 import re
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +20,8 @@ WIDTH, ODD = 16, np.dtype([("a", np.int8), ("b", np.float64)])
 
 def said_of(body, **more):
     source = "def kernel(x):\n    i = cuda.grid(1)\n" + "".join(f"    {line}\n" for line in body.split("\n"))
-    names = {"cuda": cuda, "np": np, "WIDTH": WIDTH, "helper": jit(lambda v: v, device=True)}
+    names = {"cuda": cuda, "np": np, "WIDTH": WIDTH, "math": math, "random": random, "time": time}
+    names |= {"helper": jit(lambda v: v, device=True)}
     kernel = Kernel.from_source(source, "kernel", names)
     with pytest.raises(SimtError) as raised:
         kernel[1, 1](more.get("x", np.ones(8)))
@@ -50,6 +54,17 @@ WHAT = {
         "y = 2 * cuda.grid",
         r"cuda\.grid is a function and no number: call it, as in cuda\.grid\(1\)",
     ),
+    "a list as a shape": ("s = cuda.shared.array([4, 4], np.float32)", r"no list: write it as \(4, 4\)"),
+    "a shape without a type": ("s = cuda.local.array(4)", r"as in cuda\.local\.array\(32, numba\.float32\)"),
+    "an atomic of a number": ("cuda.atomic.add(x[0], 1)", r"write cuda\.atomic\.add\(array, index, value\)"),
+    "a swap of three": ("cuda.atomic.cas(x, 0, 1)", r"cas\(array, index, expected, value\)"),
+    "a root of an array": ("y = math.sqrt(x)", "x is a whole array, and one number is needed"),
+    "a random number of the host": ("y = random.random()", "'random' .*: use cuda.random"),
+    "a random integer of the host": ("y = random.randint(1, 2)", "'randint' .*: use cuda.random"),
+    "the time of the host": ("y = time.perf_counter()", r"on the host, between two cuda\.event\(\)"),
+    "a sorted array": ("y = sorted(x)", "sort on the host, or compare and swap"),
+    "a type that NumPy no longer has": ("y = np.int(3)", r"numpy.int .* write int\(x\)"),
+    "a product of math": ("y = math.factorial(3)", "multiply in a loop"),
     "print not called": ("y = print + 1", r"print is a function and no number: call it"),
     "a helper not called": ("y = helper + 1", "helper is a function and no number: call it"),
     "a type not called": (

@@ -48,6 +48,24 @@ TRICKS = {
         "        if seen == assumed:\n            return\nadd(t % 3, 2.5)\nout[t] = 1.0",
         CLEAN,
     ),
+    "swaps that find nothing they expect, beside reads": Trick(
+        "out[t] = m[(t + 1) % 64]\ncuda.atomic.cas(m, t, -1, 5)", CLEAN
+    ),
+    "swaps of which a few find what they expect, beside reads": Trick(
+        "out[t] = m[(t + 1) % 64]\ncuda.atomic.cas(m, t, t // 63, 5)", "race"
+    ),
+    "swaps of which one is after another's": Trick(
+        "if t == 0:\n    cuda.atomic.add(m, 0, 1)\nif t == 40:\n    out[0] = m[0]\n"
+        "if t == 9:\n    cuda.atomic.cas(m, 0, 1, 5)",
+        "race",
+    ),
+    "swaps that find nothing they expect, beside stores": Trick(
+        "m[(t + 1) % 64] = t\ncuda.atomic.cas(m, t, -1, 5)", "race"
+    ),
+    "atomic loads beside reads": Trick("out[t] = m[t] + cuda.atomic.add(m, (t + 1) % 64, 0)", CLEAN),
+    "atomic loads beside stores": Trick(
+        "m[t] = t\nif cuda.atomic.add(m, (t + 1) % 64, 0) == 3:\n    out[t] = 1", "race"
+    ),
     "what a loop of swaps has found is stored": Trick(
         f"{LOOP}seen = cuda.atomic.cas(q, 0, 0, 0)\nassumed = ~seen\nwhile seen != assumed:\n    assumed = seen\n"
         "    w[0] = seen\n    l[0] += 1.0\n    seen = cuda.atomic.cas(q, 0, assumed, w[0])\nk[t] = seen",

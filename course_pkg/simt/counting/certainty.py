@@ -4,6 +4,7 @@ The interpreter's model of the compiler (:mod:`.compiler`) has rules that were f
 of the hardware agree with it. :mod:`.forms` finds the forms of source for which there is no such rule.
 """
 
+import ast
 from dataclasses import dataclass, replace
 
 from course_pkg.simt.counting.forms import carries, forms, forms_of_arithmetic, in_long_loops
@@ -106,6 +107,12 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
                 if where.function == program.name and node.lineno <= where.line <= node.end_lineno:
                     for precision, kind in made.counts:
                         add(f"flops.{precision}.{kind}", "at most", program.name, node.lineno, reason)
+    for program in programs:
+        for node in _calls_of_itself(program):
+            reason = "a function that calls itself keeps its variables in local memory, which is not counted"
+            for field in ACCESSES[:2]:
+                for way in ("load", "store"):
+                    add(f"local_{way}.{field}", "at least", program.name, node.lineno, reason)
     for where, made in counters.flops.items():
         for (precision, kind), threads in made.counts.items():
             if kind == "special" and threads > made.counts.get((precision, "known"), 0):
@@ -114,3 +121,12 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
                 for field in ACCESSES[:2]:  # the table of coefficients lies in global memory
                     add(f"global_load.{field}", "at least", *where, EXPANDED)
     return found
+
+
+def _calls_of_itself(program) -> tuple:
+    """Return the calls by which a device function calls itself; its variables then need a stack."""
+    return tuple(
+        node
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == program.tree.name
+    )

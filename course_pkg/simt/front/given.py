@@ -53,7 +53,7 @@ def constant_array(run, frame, node, data: np.ndarray) -> Array:
                 "limit: pass the array as an argument.",
             )
         flat = np.ascontiguousarray(data).reshape(-1)
-        region = Region(run.launch.number(site), "launch", flat.size, flat.itemsize, written=False)
+        region = Region(run.launch.number(site), "launch", flat.nbytes, 1, written=False)
         shape = shape_values(run.constant, data.shape)
         run.allocations[site] = Array(
             getattr(node, "id", ""), "constant", flat.dtype, type_of(flat.dtype), flat, flat.size, shape,

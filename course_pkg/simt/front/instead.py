@@ -140,7 +140,7 @@ SYNTAX = {
     ast.Import: refusal("an import", "import at the top of the notebook"),
     ast.ImportFrom: refusal("an import", "import at the top of the notebook"),
     ast.Global: refusal("global"),
-    ast.Nonlocal: refusal("nonlocal", compiled=True),
+    ast.Nonlocal: refusal("nonlocal", "return the value, and let the kernel assign it", compiled=True),
     ast.Delete: refusal("del", "leave it out"),
     ast.Match: refusal("match", "write if, elif and else, or let each case name numbers alone"),
     ast.Slice: refusal("a slice"),
@@ -206,8 +206,21 @@ MEMBERS = {  # {module: {name: what to write instead}}
         "interp": "search in a loop, then compute a + share * (b - a)",
         "where": "write `a if condition else b`",
         "clip": "write min(max(x, low), high)",
+        "sign": "compare with 0, as in `(x > 0) - (x < 0)`",
+        **{name: f"write {name}(x)" for name in ("int", "float", "bool", "complex")},
+        **dict.fromkeys(
+            ("sort", "argsort", "unique"), "sort on the host, or compare and swap elements in loops"
+        ),
+        "isclose": "compare abs(x - y) with a bound",
     },
-    "math": {"abs": "write abs(x)", "gcd": "write Euclid's loop: while b: a, b = b, a % b"},
+    "math": {
+        "abs": "write abs(x)",
+        "gcd": "write Euclid's loop: while b: a, b = b, a % b",
+        "isclose": "compare abs(x - y) with a bound",
+        "cbrt": "write cuda.cbrt(x)",
+        **dict.fromkeys(("factorial", "comb", "perm", "prod"), "multiply in a loop"),
+        **dict.fromkeys(("fsum", "dist", "sumprod"), "add in a loop"),
+    },
     "operator": {
         "getitem": "write x[i]",
         "setitem": "write x[i] = y",
@@ -241,8 +254,21 @@ OBJECTS = {  # {class, or (class, name): what to write instead}
     ("type", "str"): "leave the text out: a kernel works with numbers",
     "type": "write helpers as functions under @cuda.jit(device=True), and give each constant a name of its own",
     ("builtin_function_or_method", "sum"): "give it an array, a tuple or a range",
-    ("builtin_function_or_method", "iter"): "loop over the array with for",
-    ("builtin_function_or_method", "next"): "loop over the array with for, or write x[i]",
+    **dict.fromkeys(
+        (
+            *(("builtin_function_or_method", name) for name in ("random", "gauss")),
+            *(("method", name) for name in ("uniform", "randint", "choice")),
+        ),
+        "use cuda.random: create_xoroshiro128p_states, and xoroshiro128p_uniform_float32 here",
+    ),
+    **dict.fromkeys(
+        (("builtin_function_or_method", name) for name in ("time", "perf_counter", "monotonic")),
+        "time the launch on the host, between two cuda.event()",
+    ),
+    ("builtin_function_or_method", "sorted"): "sort on the host, or compare and swap elements in loops",
+    **dict.fromkeys(
+        (("builtin_function_or_method", name) for name in ("input", "open")), "pass data to the launch"
+    ),
     ("builtin_function_or_method", "any"): "join the conditions by or",
     ("builtin_function_or_method", "all"): "join the conditions by and",
     "Quitter": "to end a thread, write return",
@@ -259,7 +285,7 @@ COMPILED_OBJECTS = frozenset(
         "str",
         "str_",
         ("type", "type"),
-        *(("builtin_function_or_method", name) for name in ("sum", "iter", "next", "ord")),
+        *(("builtin_function_or_method", name) for name in ("sum", "ord")),
         ("builtin_function_or_method", "breakpoint"),
     }
 )

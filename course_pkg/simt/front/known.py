@@ -78,6 +78,8 @@ BUILTINS = {
         "print",
         "enumerate",
         "zip",
+        "iter",
+        "next",
         "sum",
         "slice",
         "tuple",

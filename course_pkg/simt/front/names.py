@@ -77,11 +77,11 @@ def _in_these_lanes(run, frame, node, variable, mask):
 
 def _known_in(run, frame, node, thing, known, mask):
     if isinstance(thing, Value):
-        if thing.constant:
-            return thing
         missing = mask.minus(known)
         if missing:
             run.log.notes.unset(run, SourceLine(frame.program.name, node.lineno), node.id, missing)
+        if thing.constant:
+            return thing
         nothing = undefined(thing.data.dtype)
         data = np.where(known.data, thing.data, nothing)
         value = run.derived(data, thing.type, run.numbering.fresh(), (thing,), known)

@@ -19,11 +19,14 @@ class Signature:
     ----------
     arguments : tuple of numba type
     result : numba type or None
-        None if the signature does not name the result.
+        None if there is no result, or the signature does not name it.
+    whole : bool
+        Whether the signature says what is returned; ``void`` says it, too.
     """
 
     arguments: tuple
     result: Any
+    whole: bool = False
 
     def __str__(self):
         return f"({', '.join(map(str, self.arguments))})"
@@ -62,7 +65,9 @@ def read(given, device: bool) -> tuple[Signature, ...]:
                 f"The signature {one!r} lets a kernel return {result}: a kernel returns nothing, so write "
                 "void(…), or add device=True."
             )
-        found.append(Signature(tuple(arguments), None if result == types.void else result))
+        found.append(
+            Signature(tuple(arguments), None if result == types.void else result, result is not None)
+        )
     if not found:
         raise SimtError("cuda.jit is given an empty list of signatures: leave it out, or name the types.")
     return tuple(found)

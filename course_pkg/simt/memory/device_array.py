@@ -52,6 +52,12 @@ class DeviceArray:
     T = property(lambda self: self.transpose(), doc="The transpose, as a copy.")
 
     @property
+    def alloc_size(self) -> int:
+        """Bytes from the first to the last element, with the gaps between them."""
+        steps = ((n - 1) * abs(s) for n, s in zip(self.shape, self.strides, strict=True))
+        return self.itemsize + sum(steps) if self.size else 0
+
+    @property
     def flags(self) -> dict[str, bool]:
         """Both kinds of contiguity, under NumPy's names."""
         return {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()}

@@ -130,7 +130,7 @@ class Races:
         """Note that threads read units; return which lanes clash with a write, and the entries of the writers."""
         shadow, mine = region.shadow, threads * SITES + site
         met = self._met_writer(shadow, units, mine, stamps)
-        met = self._met_updaters(region, units, mine, stamps, met)
+        met = self._met_updaters(region, units, mine, stamps, met, unless="load")
         shadow.readers_of(self.order).add(units, mine, stamps)
         return met
 
@@ -178,7 +178,7 @@ class Races:
         """Note that threads update units by atomics; return which lanes clash, and the entries that they clash with."""
         shadow, mine, access = region.shadow, threads * SITES + site, self.sites[site]
         met = self._met_writer(shadow, units, mine, stamps)
-        for crowd in (shadow.readers, shadow.alike):
+        for crowd in (shadow.readers if access.operation != "load" else None, shadow.alike):
             if crowd is not None:
                 met = self._met_crowd(crowd, units, mine, stamps, met)
         for way, crowd in shadow.updaters.items():
@@ -281,9 +281,9 @@ class Races:
                 clash, other = clash | more, np.where(more & (~clash | far), entry, other)
         return clash, other
 
-    def _met_updaters(self, region, units, mine, stamps, met):
+    def _met_updaters(self, region, units, mine, stamps, met, unless=""):
         clash, other = met
-        for crowd in region.shadow.updaters.values():
+        for crowd in [one for way, one in region.shadow.updaters.items() if way[0] != unless]:
             clash, other = self._met_crowd(crowd, units, mine, stamps, (clash, other))
         if self.handovers.active and (clash & ~met[0]).any():
             clash = clash & (met[0] | ~self.handovers.saw_the_last(region, units, mine, clash))

@@ -1,7 +1,7 @@
 """The memories of a launch: global arrays, shared memory of each block, and local memory of each thread."""
 
 from dataclasses import dataclass, field
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ class Region:
         Number of units in one owner's copy.
     unit : int
         Bytes per unit.
+    place : tuple
+        In shared and local memory: the place of the call that makes the array, in function, line and column.
     written : bool
         Whether the kernel may write to the region; memory that is only read needs no shadow.
     otherwise : dict
@@ -46,10 +48,16 @@ class Region:
     otherwise: dict = field(default_factory=dict)
     held: dict = field(default_factory=dict)
     constant_index_only: bool = True
+    place: tuple = ()
     alike: bool = field(init=False)
 
     def __post_init__(self):
         self.alike = self.owner != "launch"
+
+    def divide(self, nbytes: int) -> None:
+        """Make elements of ``nbytes`` bytes whole units. This comes before the first access."""
+        unit = gcd(self.unit, nbytes)
+        self.size, self.unit = self.size * (self.unit // unit), unit
 
 
 @dataclass(eq=False)

@@ -34,7 +34,7 @@ def array(run, frame, node, name, arguments, named, mask):
         size = int(np.prod(shape, dtype=object))
         if size <= 0 and not dynamic:
             raise SimtError.at(*where, f"{name} of shape {shape} holds nothing.")
-        memory, region = _allocate(run, where, space, dtype, size, site)
+        memory, region = _allocate(run, where, space, dtype, size, site, node.col_offset)
         extents = _known_at_launch(run, shape[0]) if dynamic else shape_values(run.constant, shape)
         made = run.allocations[site] = Array(
             "", space, dtype, type_of(dtype), memory, size, extents, row_major(shape), 0, 0, region,
@@ -55,7 +55,11 @@ def _shape_and_dtype(run, frame, node, name, arguments, named):
     alignment = [*arguments[2:], *(named[k] for k in ("alignment",) if k in named)]
     arguments = arguments[:2]
     if len(arguments) != 2 or len(alignment) > 1:
-        raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes a shape and a dtype.")
+        raise SimtError.at(
+            frame.program.name,
+            node.lineno,
+            f"cuda.{name} takes a shape and a dtype, as in cuda.{name}(32, numba.float32).",
+        )
     shape, dtype = arguments
     shape = shape if isinstance(shape, tuple) else (shape,)
     if any(isinstance(n, Value) and not n.constant for n in shape):
@@ -115,8 +119,9 @@ def _computed(node) -> bool:
     )
 
 
-def _allocate(run, where, space, dtype, size, site):
+def _allocate(run, where, space, dtype, size, site, column):
     """Return the memory of all copies of an array, and its region."""
+    place = *where, column
     number = run.launch.number(site)
     nbytes, units = size * dtype.itemsize, size * (dtype.itemsize // unit_of(dtype))
     if space == "local":
@@ -124,8 +129,8 @@ def _allocate(run, where, space, dtype, size, site):
             raise SimtError.at(
                 *where, f"a local array of {nbytes} bytes is over the limit of {LOCAL_BYTES} a thread."
             )
-        region = Region(number, "thread", units, unit_of(dtype))
-        region.initialised = np.zeros(run.wave.threads * units, bool)
+        region = _region(run, number, "thread", units, dtype, place)
+        region.initialised = np.zeros(run.wave.threads * region.size, bool)
         return new_storage(run.wave.threads, size, dtype), region
     if site[0] == "dynamic":
         return _dynamic(run, dtype)
@@ -136,9 +141,15 @@ def _allocate(run, where, space, dtype, size, site):
             f"the block's static shared arrays need {run.static_shared} bytes and {SHARED_BYTES} is the "
             "limit: make the tile smaller, or use dynamic shared memory.",
         )
-    region = Region(number, "block", units, unit_of(dtype))
-    region.initialised = np.zeros(run.wave.blocks * units, bool)
+    region = _region(run, number, "block", units, dtype, place)
+    region.initialised = np.zeros(run.wave.blocks * region.size, bool)
     return _shared(run, site, size, dtype), region
+
+
+def _region(run, number, owner, units, dtype, place) -> Region:
+    region = Region(number, owner, units, unit_of(dtype), place=place)
+    region.divide(run.launch.narrowest.get(place, region.unit))
+    return region
 
 
 def _shared(run, site, size, dtype):

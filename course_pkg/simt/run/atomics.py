@@ -40,6 +40,9 @@ TYPES = {  # {operation: the element types for which Numba compiles it for a GPU
 }
 
 
+_WRITTEN = {"cas": "array, index, expected, value", "compare_and_swap": "array, expected, value"}
+
+
 def atomic(run, frame, node, name, arguments, mask):
     """Let each active lane update an array element atomically; return the old value that each lane found."""
     wanted = ARGUMENTS.get(name, 3)
@@ -47,7 +50,8 @@ def atomic(run, frame, node, name, arguments, mask):
         raise SimtError.at(
             frame.program.name,
             node.lineno,
-            f"cuda.atomic.{name} takes an array and {wanted - 1} more argument(s).",
+            f"cuda.atomic.{name} takes an array and {wanted - 1} more argument(s): write "
+            f"cuda.atomic.{name}({_WRITTEN.get(name, 'array, index, value')}).",
         )
     array, index = arguments[0], arguments[1]
     values = arguments[2:]
@@ -100,7 +104,10 @@ def atomic(run, frame, node, name, arguments, mask):
         run.ledger.atomic(place, name)
         if run.races is not None:
             replaces = operands[0] if operation == "exch" and not looks else None
-            run.log.access(run, place, "atomic", VERBS["atomic"], place.inside, operation, looks, replaces)
+            reads, updates = _failing(run, place, operands[0]) if swaps else (run.wave.nobody, place.inside)
+            for lanes, how in ((updates, operation), (reads, "load")):
+                if lanes:
+                    run.log.access(run, place, "atomic", VERBS["atomic"], lanes, how, looks, replaces)
     old = _update(run, name, place, operands, place.inside)
     if swaps and run.races is not None:
         won = place.inside.narrow((old == operands[0]) & (operands[0] != operands[1]))
@@ -113,6 +120,19 @@ def atomic(run, frame, node, name, arguments, mask):
         value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating), operands[0])
         in_doubt_like(run, value, place.doubtful)
     return value
+
+
+def _failing(run, place, expected) -> tuple:
+    """Return two masks: the lanes whose swap finds that no lane's expected number is in the element, and the others.
+
+    A swap that fails is a load. It cannot have stored in another order of the threads, either, unless another thread
+    changes the element, and then this change is noted.
+    """
+    at, inside = np.broadcast_to(place.at, run.wave.shape), place.inside
+    hit = inside.narrow(place.array.flat[np.where(inside.full, at, 0)] == expected)
+    if not hit or hit.threads == inside.threads:
+        return (run.wave.nobody, inside) if hit else (inside, run.wave.nobody)
+    return inside.split(~np.isin(at, at[hit.full]))
 
 
 def _commutes_with(name, dtype) -> str:

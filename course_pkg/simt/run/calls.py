@@ -21,7 +21,7 @@ from course_pkg.simt.run.intrinsics import intrinsic
 from course_pkg.simt.run.iteration import made_range
 from course_pkg.simt.run.members import method
 from course_pkg.simt.run.named import NamedKind, asked, made_named
-from course_pkg.simt.run.needed import not_called
+from course_pkg.simt.run.needed import not_called, require_numbers
 from course_pkg.simt.run.printing import print_call
 from course_pkg.simt.run.state import LocalFunction
 from course_pkg.simt.run.ufuncs import ufunc_of_numbers
@@ -144,6 +144,7 @@ def _builtin(run, frame, node, function, arguments, mask):
     if len(arguments) == 1 and isinstance(arguments[0], tuple) and name in ("min", "max"):
         arguments = list(arguments[0])
     if not all(isinstance(a, Value) for a in arguments):
+        require_numbers(frame, *zip(node.args, arguments, strict=False))
         raise unsupported(
             frame, node, f"{name} of something else than numbers", compiled=name in ("min", "max")
         )

@@ -10,6 +10,7 @@ from course_pkg.simt.front.source import FunctionSource, Program
 from course_pkg.simt.front.typing import SCALARS, best_match, type_of
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import cast, evaluate, handles
+from course_pkg.simt.run.recursing import called, result_of
 from course_pkg.simt.run.state import Frame, LocalFunction
 from course_pkg.simt.run.statements import assign_name, execute, runs
 from course_pkg.simt.run.values import TypeName, Value, Variable, numba_type_of
@@ -22,6 +23,9 @@ def arguments_of(run, frame, node: ast.Call, mask, *, types_by_name=False) -> tu
     """
 
     def value_of(one):
+        if types_by_name and isinstance(one, ast.List):
+            shape = ast.unparse(ast.Tuple(one.elts, ast.Load()))
+            raise SimtError.at(frame.program.name, node.lineno, f"a shape is no list: write it as {shape}.")
         named = _type_named(one) if types_by_name else None
         return evaluate(run, frame, one, mask) if named is None else TypeName(named)
 
@@ -70,12 +74,13 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     signature = _signature(frame, node, function, program, given)
     if signature is not None:
         given = dict(zip(given, _as_declared(run, signature.arguments, given.values()), strict=True))
-    if program in run.calling:
-        raise unsupported(frame, node, f"recursion, in which {program.name} calls itself,", compiled=True)
+    call = called(run, frame, node, program, signature, given)
+    if call is None or (call.inner and not run.dry and not mask):
+        return result_of(run, frame, node, signature)
     variables = {name: Variable(value, None) for name, value in given.items()}
     inner = Frame(program, mask, variables, outer=function.frame if inside else None)
-    run.calling.append(program)
-    run.path += (id(node),)
+    run.calling.append(call)
+    before, run.path = run.path, call.path
     run.scopes.append(inner.scope)
     if has_branches(program):
         with run.ledger.putting_off(False):
@@ -83,7 +88,7 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     else:
         execute(run, inner, program.tree.body, mask)
     run.scopes.pop()
-    run.path = run.path[:-1]
+    run.path = before
     run.calling.pop()
     if inner.raised is not None and inner.result is None:
         raise inner.raised  # it raises and returns no value, so its caller cannot go on

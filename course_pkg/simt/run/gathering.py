@@ -25,6 +25,7 @@ from course_pkg.simt.run.iteration import (
     written_out,
     zipped,
 )
+from course_pkg.simt.run.iterators import made_iterator, next_item
 from course_pkg.simt.run.members import array_member, flattened, method, part_of_number
 from course_pkg.simt.run.values import Method, Module, Range, TypeName, Value
 from course_pkg.simt.run.views import made_slice
@@ -71,7 +72,9 @@ def _slice(run, frame, node, arguments, mask):
 
 def _len(run, frame, node, arguments, mask):
     if len(arguments) != 1 or not isinstance(arguments[0], (Array, tuple, Range)):
-        raise unsupported(frame, node, "len of something that is no array, tuple or range")
+        raise unsupported(
+            frame, node, "len of something that is no array, tuple or range", "take an array's len"
+        )
     return length_of(run, arguments[0], mask)
 
 
@@ -95,6 +98,8 @@ _FUNCTIONS = {
     "slice": _slice,
     "len": _len,
     "sum": _sum,
+    "iter": made_iterator,
+    "next": next_item,
 }
 _EXTREMES = {"min": "smallest", "max": "largest"}
 

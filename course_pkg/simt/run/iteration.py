@@ -26,6 +26,9 @@ class Enumerated:
 
     sequence: Any
     start: Value
+    begun: bool = (
+        False  # whether a loop has run over it: it is an iterator, and Numba goes on where the loop ended
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +36,16 @@ class Zipped:
     """``zip(first, second, …)``."""
 
     sequences: tuple
+    begun: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Iterator:
+    """``iter(sequence)``; ``at`` is the number of the next item in each lane."""
+
+    sequence: Any
+    at: Value
+    again: bool = False  # whether it was given to ``iter`` again
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +80,27 @@ def sequence_of(run, frame, node, mask):
     if isinstance(node, ast.List):
         node = ast.copy_location(ast.Tuple(node.elts, node.ctx), node)
     sequence = evaluate(run, frame, node, mask)
+    if isinstance(sequence, Iterator):
+        fresh = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "iter" and not sequence.again
+        if not fresh:
+            raise unsupported(
+                frame,
+                node,
+                "a loop over an iterator that has a name",
+                way="loop over the sequence itself, or write while with next",
+                compiled=True,
+            )
+        sequence = sequence.sequence
+    if isinstance(sequence, (Enumerated, Zipped)) and not run.dry:
+        if sequence.begun:
+            raise unsupported(
+                frame,
+                node,
+                f"a second loop over {ast.unparse(node)}, which goes on where the first one ended,",
+                way="write enumerate(…) or zip(…) behind the `in` of each loop",
+                compiled=True,
+            )
+        sequence.begun = True
     if isinstance(sequence, Array) and not sequence.ndim:
         raise SimtError.at(
             frame.program.name,

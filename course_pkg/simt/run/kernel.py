@@ -240,8 +240,13 @@ class Launch:
         self.dynamic_shared = _bytes(dynamic_shared)
         _check(kernel.__name__, self.grid, self.block)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments, **named):
         """Run the kernel without counting; an index out of bounds or a divergent barrier raises an error."""
+        if named:
+            raise SimtError(
+                f"A launch of {self.kernel.__name__} gives arguments by their place, as on a GPU: leave out "
+                f"{' and '.join(f'{name}=' for name in named)}."
+            )
         self.run(arguments)
 
     def __repr__(self):

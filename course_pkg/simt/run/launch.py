@@ -25,6 +25,7 @@ from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.named import named, parts_of
 from course_pkg.simt.run.order import Order, in_order
 from course_pkg.simt.run.printing import Printer, without
+from course_pkg.simt.run.sketch import Sketched
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
@@ -50,6 +51,7 @@ class State:
     entities: dict = field(default_factory=dict)  # {id of an object: (object, counterpart)}
     local_arrays: list = field(default_factory=list)
     regions: tuple = ()  # the regions of the arrays in global memory
+    narrowest: dict = field(default_factory=dict)  # see run/state.py
     _numbers: dict = field(default_factory=dict)
 
     def number(self, site) -> int:
@@ -105,14 +107,19 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
     grid, block = launch.grid[::-1], launch.block[::-1]
     memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
-        types, stored, in_parts, added, *chance = _sketch(launch, program, arguments, memory)
-        order.meetings.fetches, order.meetings.by_data = chance
-        races = Races(int(np.prod(block)), in_parts, added) if check else None
+        sketched = _sketch(launch, program, arguments, memory)
+        order.meetings.fetches, order.meetings.by_data = sketched.fetches, sketched.by_data
+        races = Races(int(np.prod(block)), sketched.in_parts, sketched.added) if check else None
         for region in memory.regions.values():
-            region.written = any(r is region and name in stored for name, r in memory.regions.items())
+            region.written = any(r is region and n in sketched.stored for n, r in memory.regions.items())
+        for name, region in memory.regions.items():
+            region.divide(sketched.narrowest.get(name, region.unit))
         log = HazardLog(races, fatal_only=not check)
         printer = Printer() if launch.kernel.prints and order.parity is None else None
-        state = State(program.name, counters, races, log, launch.dynamic_shared, types, steps, printer)
+        state = State(
+            program.name, counters, races, log, launch.dynamic_shared, sketched.types, steps, printer
+        )
+        state.narrowest = sketched.narrowest
         state.programs[id(launch.kernel)] = program
         if check and counters is None:
             state.counters = Uncounted()  # the ledger must note which values are used
@@ -151,23 +158,8 @@ def _run(state, program, arguments, memory, wave, half, lanes) -> Run:
     return run
 
 
-def _sketch(launch, program, arguments, memory) -> tuple:
-    """Sketch the kernel, once for each combination of argument types.
-
-    Returns
-    -------
-    types : dict
-        The type of each of the kernel's variables where two branches meet.
-    stored : set of str
-        Names of the arrays that the kernel may write to.
-    in_parts : bool
-        Whether anything other than barriers of whole blocks or whole warps may put the threads in order.
-    added : frozenset of int, the sizes of constant integers that atomics take
-    fetches : bool
-        Whether the kernel uses what atomics find, or exchanges numbers.
-    by_data : bool
-        Whether elements of arrays decide which barriers threads come to.
-    """
+def _sketch(launch, program, arguments, memory) -> Sketched:
+    """Return what a sketch of the kernel found; it runs once for each combination of argument types."""
     kinds = tuple(_kind(a) for a in arguments)
     known = launch.kernel.sketches
     if kinds not in known:
@@ -176,8 +168,7 @@ def _sketch(launch, program, arguments, memory) -> tuple:
         state.programs[id(launch.kernel)] = program
         wave = next(waves(one, one, 1))
         run = _run(state, program, arguments, memory, wave, None, wave.everyone)
-        by_data = data_decide(state.programs.values())
-        known[kinds] = run.types, run.stored, run.in_parts, frozenset(run.added), run.fetches, by_data
+        known[kinds] = Sketched.of(run, data_decide(state.programs.values()))
         if not launch.kernel.prints and run.vain:
             for one in state.programs.values():
                 without(one.tree, run.vain)

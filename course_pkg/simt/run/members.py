@@ -16,6 +16,7 @@ from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.functions import call_function
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.iteration import Flat
+from course_pkg.simt.run.sketch import note_view
 from course_pkg.simt.run.values import Method, TypeName, Value
 
 METHODS = ("reshape", "view", "item", "transpose", *library.REDUCTIONS)
@@ -197,7 +198,7 @@ def _shape(run, frame, node, array, arguments) -> Array:
 
 
 def _viewed(run, frame, node, array, arguments) -> Array:
-    """Return a view of an array's bytes as elements of another type of the same size."""
+    """Return a view of an array's bytes as elements of another type."""
     (kind,) = arguments if len(arguments) == 1 else (None,)
     dtype = np.dtype(str(kind.type)) if isinstance(kind, TypeName) else None
     if dtype is None:
@@ -206,14 +207,8 @@ def _viewed(run, frame, node, array, arguments) -> Array:
     seen = replace(array, dtype=dtype, type=type_of(dtype), key=key)
     if dtype.itemsize == array.dtype.itemsize:
         return replace(seen, flat=array.flat.view(dtype))
-    if dtype.itemsize % array.region.unit:
-        raise unsupported(
-            frame,
-            node,
-            f"a view of {array.dtype} as the smaller {dtype}",
-            way="pass array.view(…) to the launch, or shift and mask the bits",
-            compiled=True,
-        )
+    if run.dry:
+        note_view(run, array, dtype.itemsize)
     return _of_another_size(run, frame, node, array, seen)
 
 

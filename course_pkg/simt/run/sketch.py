@@ -8,6 +8,8 @@ construct of the kernel, so the interpreter refuses an unsupported construct bef
 import ast
 from dataclasses import replace
 from functools import reduce
+from math import gcd
+from typing import NamedTuple
 
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.instead import refusal
@@ -21,6 +23,43 @@ from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
 
 # each round except the last changes the type of a variable, and no kernel has nearly this many variables
 MOST_ROUNDS = 1000
+
+
+class Sketched(NamedTuple):
+    """What a sketch found.
+
+    Attributes
+    ----------
+    types : dict
+        The type of each of the kernel's variables where two branches meet.
+    stored : set of str
+        Names of the arrays that the kernel may write to.
+    narrowest : dict
+        For each array that has views of smaller elements, the bytes of the smallest ones.
+    in_parts : bool
+        Whether anything other than barriers of whole blocks or whole warps may put the threads in order.
+    added : frozenset of int
+        The sizes of constant integers that atomics take.
+    fetches : bool
+        Whether the kernel uses what atomics find, or exchanges numbers.
+    by_data : bool
+        Whether elements of arrays decide which barriers threads come to.
+    """
+
+    types: dict
+    stored: set
+    narrowest: dict
+    in_parts: bool
+    added: frozenset
+    fetches: bool
+    by_data: bool
+
+    @classmethod
+    def of(cls, run, by_data: bool) -> "Sketched":
+        """Return what the sketch of a run found."""
+        return cls(
+            run.types, run.stored, run.narrowest, run.in_parts, frozenset(run.added), run.fetches, by_data
+        )
 
 
 def widen(run, frame, node) -> None:
@@ -200,6 +239,12 @@ def _same(one, other) -> bool:
 def note_store(run, array: Array) -> None:
     """Record that the kernel may write to an array, and to all arrays that it may stand for."""
     run.stored |= _names(array)
+
+
+def note_view(run, array: Array, nbytes: int) -> None:
+    """Record that the kernel sees an array, or any that it may stand for, as elements of ``nbytes`` bytes."""
+    for name in {array.region.place} if array.region.place else _names(array):
+        run.narrowest[name] = gcd(run.narrowest.get(name, nbytes), nbytes)
 
 
 def _names(array: Array) -> frozenset:

@@ -97,6 +97,7 @@ class Run:
         self.exited = wave.nobody
         self.leaving = wave.nobody  # lanes with nothing left to do except to leave the kernel
         self.stored: set = set()  # in a sketch: names of the global arrays that the kernel may write to
+        self.narrowest: dict = {}  # in a sketch: {array, by name or place: bytes of its smallest views' elements}
         self.vain: set = set()  # in a sketch: calls of print whose only effect is to print
         self.fetches = (
             False  # whether a sketch met an atomic whose result is used, or which exchanges numbers
@@ -106,7 +107,7 @@ class Run:
         self.clock = Clock(wave, launch.races)
         self.parts_of_elements: dict = {}  # views of memory as fields of records or as halves of complex numbers
         self.local_functions: dict = {}  # functions that are defined inside other functions
-        self.calling: list = []  # programs of the device functions that are being run
+        self.calling: list = []  # the calls of device functions that are being run: see run/recursing.py
         self.dry = launch.types is None
         self.patience = launch.patience if launch.steps is None else launch.steps
         self.types: dict = {} if self.dry else launch.types

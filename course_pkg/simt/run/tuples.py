@@ -76,6 +76,7 @@ def _chosen(run, frame, node, values, index, mask):
             frame,
             node,
             "an array or a function chosen by a value that differs between threads",
+            way="write if and else around its uses, with one array in each",
             compiled=True,
         )
 
