@@ -160,10 +160,15 @@ _ARGUMENTS = {
     "sum": [_one("sum(({r}, 2.0))"), _one("sum((1.0, 2.0), {r})")],
     "slice": [_one("{a}[slice({i}, {i} + 1)][0]"), _one("len(small[slice(0, {r})])", "int64")],
     "tuple": [_one("tuple(({r}, 1.0))[0]")],
+    "iter": [
+        Way("x = 0.0\nfor y in iter({a}[{i}:{i} + 1]):\n    x += y"), Way("x = next(iter(({r}, 2.0)))"),
+        Way("x = 0.0\nfor k in iter(range({r})):\n    x += 1.0", "int64"),
+    ],
+    "next": [_one("next(iter({a}[{i}:{i} + 1]))"), _one("next(iter(({r}, 2.0)))")],
     "isinstance": [],
     "hasattr": [],
     "print": [Way("print('text', {r})"), Way("if i < 40:\n    print({r}, i)", "int32")],
-}
+}  # fmt: skip
 BUILTIN_CALLS = {name: _ARGUMENTS[name] for name in BUILTINS.values()}
 
 
