@@ -156,6 +156,8 @@ _ARGUMENTS = {
     "pow": [_one("pow({r}, 2)"), _one("pow({r}, 0.5)"), _one("pow({r}, 20)", "int64"), _one("{r} ** -3")],
     "enumerate": [Way("x = 0.0\nfor k, y in enumerate(small[:2], {r}):\n    x += k", "int64")],
     "zip": [Way("x = 0.0\nfor k, y in zip(range({r}), small):\n    x += y", "int64")],
+    "iter": [Way("x = 0.0\nfor y in iter(({r}, 2.0)):\n    x += y")],
+    "next": [_one("next(iter({a}[{i}:{i} + 1]))"), _one("next(iter(({r}, 2.0)))")],
     "sum": [_one("sum(({r}, 2.0))"), _one("sum((1.0, 2.0), {r})")],
     "slice": [_one("{a}[slice({i}, {i} + 1)][0]"), _one("len(small[slice(0, {r})])", "int64")],
     "tuple": [_one("tuple(({r}, 1.0))[0]")],
