@@ -46,12 +46,12 @@ class State:
     types: dict | None = None
     steps: int | None = None
     printer: Printer | None = None
+    narrowest: dict = field(default_factory=dict)  # see run/state.py
     patience: int = field(default_factory=lambda: PATIENCE)
     programs: dict = field(default_factory=dict)
     entities: dict = field(default_factory=dict)  # {id of an object: (object, counterpart)}
     local_arrays: list = field(default_factory=list)
     regions: tuple = ()  # the regions of the arrays in global memory
-    narrowest: dict = field(default_factory=dict)  # see run/state.py
     _numbers: dict = field(default_factory=dict)
 
     def number(self, site) -> int:
@@ -117,9 +117,9 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
         log = HazardLog(races, fatal_only=not check)
         printer = Printer() if launch.kernel.prints and order.parity is None else None
         state = State(
-            program.name, counters, races, log, launch.dynamic_shared, sketched.types, steps, printer
-        )
-        state.narrowest = sketched.narrowest
+            program.name, counters, races, log, launch.dynamic_shared, sketched.types, steps, printer,
+            sketched.narrowest,
+        )  # fmt: skip
         state.programs[id(launch.kernel)] = program
         if check and counters is None:
             state.counters = Uncounted()  # the ledger must note which values are used
