@@ -11,7 +11,7 @@ import textwrap
 from contextlib import chdir
 
 from course_pkg.check import check_file
-from course_pkg.check.show import hazard_line
+from course_pkg.check.show import hazard_line, note_line
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
 
@@ -91,13 +91,14 @@ def _kernels(tree, source) -> tuple[str, str]:
 
 
 def _said(path: str) -> str:
-    """Return the hazards that the check reports for the kernel with the bug; the others must have none."""
+    """Return the hazards, or else the notes, of the check on the kernel with the bug; the others must have none."""
     with chdir(repo_root()):
         report = check_file(os.path.normpath(path))
-    wrong = [kernel for kernel in report.kernels if kernel.status]
-    if len(wrong) != 1 or wrong[0].name.endswith(MENDED) or not wrong[0].hazards:
-        raise CourseError(f"{path}: exactly the kernel with the bug must have hazards.")
-    lines = (hazard_line(*pair) for pair in wrong[0].hazards)
+    wrong = [kernel for kernel in report.kernels if kernel.status or kernel.notes]
+    if len(wrong) != 1 or wrong[0].name.endswith(MENDED) or wrong[0].errors:
+        raise CourseError(f"{path}: exactly the kernel with the bug must have hazards or notes.")
+    hazards, notes = wrong[0].hazards, wrong[0].notes
+    lines = (hazard_line(*pair) for pair in hazards) if hazards else (note_line(*pair) for pair in notes)
     return "\n".join(
         line
         for one in lines

@@ -10,6 +10,7 @@ from course_pkg.simt import Hazard, KernelProfile
 
 CLEAN, HAZARDS, NOT_RUN = 0, 1, 2  # exit statuses
 WORDS = {CLEAN: "clean", HAZARDS: "hazards", NOT_RUN: "could not run"}
+WRAPPED = "negative_index"  # Numba defines what such an index means, so it is noted as a likely mistake
 UNEVEN = "At a size that the block divides, this does not happen."
 
 
@@ -95,13 +96,17 @@ class Checked:
 
     @cached_property
     def hazards(self) -> list[tuple[Hazard, Trial]]:
-        """The hazards of all trials, one for each place in the source, each with the first trial that found it."""
-        return self._once("hazards")
+        """The hazards of all trials, one for each place in the source, each with the first trial that found it.
+
+        Negative indices that wrap to the other end are among the notes: Numba defines what they mean.
+        """
+        return [(hazard, trial) for hazard, trial in self._once("hazards") if hazard.kind != WRAPPED]
 
     @cached_property
     def notes(self) -> list[tuple[Hazard, Trial]]:
         """The notes of all trials (:mod:`course_pkg.simt.memory.notes`), each with the first trial that found it."""
-        return self._once("notes")
+        wrapped = [(hazard, trial) for hazard, trial in self._once("hazards") if hazard.kind == WRAPPED]
+        return [*wrapped, *self._once("notes")]
 
     def _once(self, what) -> list[tuple[Hazard, Trial]]:
         found = {}

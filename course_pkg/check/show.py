@@ -36,7 +36,7 @@ def _kernel(kernel: Checked, machine, width):
         yield from _wrapped(hazard_line(hazard, trial), "  ", width)
         yield from _wrapped(f"({trial.origin}) {kernel.remark(hazard)}", "    ", width)
     for note, trial in kernel.notes:
-        yield from _wrapped(f"{place(note, trial)}: note, {_kind(note)}: {said(note)}", "  ", width)
+        yield from _wrapped(note_line(note, trial), "  ", width)
     for error in kernel.errors:
         yield from _wrapped(error, "  ", width)
     trial = kernel.shown
@@ -65,6 +65,11 @@ def place(hazard, trial) -> str:
 def hazard_line(hazard, trial) -> str:
     """Return place, kind and message of a hazard, as the text report shows them."""
     return f"{place(hazard, trial)}: {_kind(hazard)}: {said(hazard)}"
+
+
+def note_line(note, trial) -> str:
+    """Return the same of a note."""
+    return f"{place(note, trial)}: note, {_kind(note)}: {said(note)}"
 
 
 def said(hazard) -> str:

@@ -175,6 +175,20 @@ def test_a_host_that_never_ends_is_stopped_and_its_kernels_are_checked(file):
     assert "was stopped after 0.3 s" in report.error and "--set" in report.error
 
 
+def test_a_negative_index_is_noted_because_numba_counts_it_from_the_end(file):
+    ring = """
+@cuda.jit
+def ring(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] + a[i - 1]
+
+ring[2, 64](np.ones(100), np.ones(100))
+"""
+    [kernel] = check_file(file(ring)).kernels
+    assert not kernel.status and [note.kind for note, _ in kernel.notes] == ["negative_index"]
+
+
 def test_what_the_host_cannot_do_here_is_noted_and_the_rest_runs(file):
     report = check_file(
         file("import no_such_module\n" + SAXPY + "no_such_module.run(saxpy)\nraise SystemExit\n")
