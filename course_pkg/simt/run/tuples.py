@@ -53,9 +53,8 @@ def part_of_tuple(run, frame, node, values: tuple, index, mask):
 
 def _within(frame, node, values, at: int) -> int:
     if not -len(values) <= at < len(values):
-        raise SimtError.at(
-            frame.program.name, node.lineno, f"the tuple has {len(values)} elements and no [{at}]."
-        )
+        size = f"{len(values)} element{'' if len(values) == 1 else 's'}"
+        raise SimtError.at(frame.program.name, node.lineno, f"the tuple has {size} and no [{at}].")
     return at
 
 
