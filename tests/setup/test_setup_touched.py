@@ -1,11 +1,13 @@
 """`make check`: which tests depend on a change, in which order they run, and how the others are named."""
 
 import runpy
+import shutil
 import subprocess
 import time
 from types import SimpleNamespace
 
 import pytest
+from needs import need
 
 from course_pkg.setup import touched
 from course_pkg.setup.touched import CHANGED, IMPORTS, INDIRECT, MIRROR, ROOM
@@ -39,6 +41,7 @@ IMPORTERS = {"course_pkg.core.cost": {"course_pkg.cg.gpu.steps"}}
 @pytest.fixture
 def root(tmp_path):
     """A repository with one commit on main, and a branch."""
+    need(None if shutil.which("git") else "git, which knows what was changed")
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
