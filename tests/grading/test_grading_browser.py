@@ -117,10 +117,10 @@ def page(server, browser):
 def validate(page, server, name):
     """Click nbgrader's Validate in a notebook; return what its dialog says."""
     page.goto(f"{server}/lab/workspaces/{uuid.uuid4().hex}/tree/exercises/{NAME}/{name}.ipynb?token={TOKEN}")
-    page.wait_for_function(KERNEL_IS_IDLE, timeout=60_000)
+    page.wait_for_function(KERNEL_IS_IDLE, timeout=180_000)
     page.get_by_role("button", name="Validate").first.click()
     dialog = page.locator(".jp-Dialog-content")
-    dialog.wait_for(timeout=60_000)
+    dialog.wait_for(timeout=180_000)
     return dialog.inner_text()
 
 
@@ -150,7 +150,7 @@ def row_of(page, url, name):
     """Open a formgrader page; return the text of the row that holds a name, once it is there."""
     page.goto(url)
     row = page.locator("table tbody tr", has_text=name)
-    row.first.wait_for(timeout=60_000)
+    row.first.wait_for(timeout=180_000)
     assert row.count() == 1
     return re.sub(r"\s+", " ", row.inner_text())
 
@@ -165,14 +165,14 @@ def test_formgrader_shows_the_assignment_and_the_grades(page, server):
 def test_formgrader_shows_a_submission_and_nothing_in_it_runs(page, server):
     page.goto(f"{server}/formgrader/gradebook/{NAME}/{NAME}")
     link = page.locator("table a", has_text="Submission").first
-    link.wait_for(timeout=60_000)
+    link.wait_for(timeout=180_000)
     links = page.locator("table tbody a").all()
     addresses = {a.get_attribute("href") for a in links if "/submissions/" in (a.get_attribute("href") or "")}
     assert len(addresses) == 2
     texts = []
     for address in sorted(addresses):
         page.goto(server + address)
-        page.locator("#test_secret, [name=test_secret]").first.wait_for(state="attached", timeout=60_000)
+        page.locator("#test_secret, [name=test_secret]").first.wait_for(state="attached", timeout=180_000)
         page.wait_for_timeout(500)
         texts.append(page.locator("body").inner_text())
         assert page.title() != "owned"

@@ -15,7 +15,7 @@ from lab_pages import PAGE_NAME, SAMPLE, SAMPLE_NAME, Lab, open_beside, open_not
 from needs import need_browser
 
 ROOT = Path(__file__).resolve().parents[2]
-START_WITHIN_S = 180
+PATIENCE_S = 180
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def lab(tmp_path_factory):
             start_new_session=True,
         )
     try:
-        deadline = time.monotonic() + START_WITHIN_S
+        deadline = time.monotonic() + PATIENCE_S
         url = None
         while url is None and time.monotonic() < deadline and server.poll() is None:
             time.sleep(0.1)
@@ -64,7 +64,7 @@ def lab(tmp_path_factory):
         assert url, log.read_text()
         yield Lab(root, url[0], home / "data")
         server.send_signal(signal.SIGINT)  # Ctrl-C ends it, without a question
-        assert server.wait(60) in (0, 130), log.read_text()
+        assert server.wait(PATIENCE_S) in (0, 130), log.read_text()
     finally:
         if server.poll() is None:
             os.killpg(server.pid, signal.SIGKILL)

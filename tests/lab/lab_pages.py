@@ -116,15 +116,15 @@ def open_notebook(page, url: str, lecture: str) -> None:
     server, token = url.split("/lab/tree/")[0], url.split("token=")[1]
     path = f"lectures/{lecture}.ipynb"
     page.goto(f"{server}/lab/workspaces/{uuid.uuid4().hex}/tree/{path}?token={token}")
-    page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)").first.wait_for(timeout=60_000)
+    page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)").first.wait_for(timeout=180_000)
     # Running cells before the kernel is there is answered by a dialog, and nothing runs.
-    page.wait_for_function(KERNEL_IS_IDLE, arg=path, timeout=60_000)
+    page.wait_for_function(KERNEL_IS_IDLE, arg=path, timeout=180_000)
 
 
 def open_beside(page, path: str) -> None:
     """Open a notebook in a lab that is already in view, or bring it to the front there."""
     page.evaluate("path => void jupyterapp.commands.execute('docmanager:open', {path})", path)
-    page.wait_for_function(KERNEL_IS_IDLE, arg=path, timeout=60_000)
+    page.wait_for_function(KERNEL_IS_IDLE, arg=path, timeout=180_000)
 
 
 def run_all(page) -> dict:
@@ -191,9 +191,9 @@ def move_slider(page, number: int) -> None:
     notebook = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     cell = notebook.locator(f".jp-Cell[data-windowed-list-index='{number}']")
     area = cell.locator(".jp-OutputArea-child", has=page.locator(".widget-slider")).first
-    area.wait_for(timeout=60_000)
+    area.wait_for(timeout=180_000)
     pictures = area.locator("img:visible, svg:visible")
-    pictures.first.wait_for(timeout=60_000)
+    pictures.first.wait_for(timeout=180_000)
     before = pictures.evaluate_all(PICTURES)
     area.locator(".widget-slider .noUi-handle").first.focus()
     for attempt in range(30):

@@ -157,14 +157,14 @@ def test_figures_and_values_are_legible_in_a_narrow_window(lab, page, axe):
     for picture, scrolls in zip(pictures, (False, True), strict=True):
         image = page.locator(f'img[alt="{picture.alt}"]')
         output = page.locator(f"{SHOWN_PANEL} .jp-OutputArea-output", has=image)
-        output.wait_for(timeout=60_000)
+        output.wait_for(timeout=180_000)
         wide = float(picture.svg.split('width="')[1].split("pt")[0])
         assert output.locator("img").bounding_box()["width"] * 14 / wide >= LEGIBLE - 0.05
         assert output.evaluate("(e) => e.scrollWidth > e.clientWidth") == scrolls
     assert axe(page, f"{SHOWN_PANEL} .jp-OutputArea-output") == []
     assert not run_all(page)["errors"]
     values = page.locator(f"{SHOWN_PANEL} .widget-readout")
-    values.nth(1).wait_for(timeout=60_000)
+    values.nth(1).wait_for(timeout=180_000)
     assert [one.inner_text() for one in values.all()] == ["string, re-admitted", "1"]
     assert [one.evaluate(OVERFLOWS) for one in values.all()] == [0, 0], (
         "a value lies over the next slider's name"
@@ -181,7 +181,7 @@ def test_a_picture_stays_when_its_widget_is_gone(lab, in_view):
     nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": KERNELSPEC}), path)
     sign(lab, path)
     open_beside(in_view, "lectures/gone.ipynb")
-    in_view.locator('.course-still img[alt="Still there."]').wait_for(timeout=60_000)
+    in_view.locator('.course-still img[alt="Still there."]').wait_for(timeout=180_000)
     assert not in_view.get_by_text("model not found").count()
 
 
@@ -190,6 +190,6 @@ def test_a_word_s_link_opens_the_glossary_at_the_word(sample):
     page.locator(SHOWN_PANEL).get_by_role("link", name="cache line").click()
     page.wait_for_function("() => jupyterapp.shell.currentWidget?.context?.path === 'lectures/glossary.md'")
     heading = page.locator(".jp-MarkdownViewer h3", has_text=re.compile("^cache line"))
-    heading.wait_for(timeout=60_000)
+    heading.wait_for(timeout=180_000)
     elsewhere = "the page is shown as text, or at another word"
     until(page, lambda: 0 <= heading.bounding_box()["y"] < 200, elsewhere)
