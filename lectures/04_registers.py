@@ -552,7 +552,7 @@ for variant in (*STREAMS.of("reduce_sum", CUDA), STREAMS["dot"]):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## First a share for each thread
 #
-# *Shuffle*: from register to register, within a warp. *Grid stride*: each thread first adds up its share, in a register. So does the *dot*.
+# *Shuffle*: values move from register to register, within a warp. *Grid stride* and *dot*: each thread first adds up its share, in a register.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rates = {v: [found.one(v.by(CUDA), n=2**28).throughput_gb_s for found in reversed(vectors)] for v in sums}

@@ -620,8 +620,8 @@ shown = float(f"{at_eight['monomial']:.1e}")
 guess_condition.reveal(shown, how="Computed")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Products with A enlarge what belongs to large eigenvalues. Where the [condition number](glossary.md#condition-number) of a
-# **Gram matrix** meets the line, it is singular to all digits, though the vectors still differ. The **[monomial basis](glossary.md#monomial-basis)** gets there first.
+# Products with A enlarge the components that belong to large eigenvalues. Where the [condition number](glossary.md#condition-number) of a
+# **Gram matrix** meets the line, the matrix is singular within rounding, though the vectors still differ. The **[monomial basis](glossary.md#monomial-basis)** meets it first.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The computed residual falls, the true one does not

@@ -84,7 +84,7 @@ def launch(
         Arguments of Python, such as ``("-m", "course_pkg.distributed.job")``.
     ranks : int
     timeout_s : float
-        After this, all ranks are ended.
+        After this time, all ranks are stopped.
     threads : int, optional
         Threads of each rank; by default, an equal share of the cores.
 

@@ -217,7 +217,8 @@ class Crossover:
     ranks : int or None
         The smallest of the given numbers of ranks from which on it is predicted to be faster; None if there is none.
     earliest, latest : int or None
-        From which number on it may be faster, and from which on it is, with 95 % confidence.
+        With 95 % confidence, the method is not faster on fewer ranks than ``earliest``, and is faster from ``latest``
+        on.
 
     Examples
     --------

@@ -20,7 +20,7 @@ TIGHTER = (
     1e-1,
     1e-2,
     1e-3,
-)  # tolerances that MPAX is asked for, times ours: its own residuals are not ours
+)  # MPAX's tolerance as a multiple of ours, tried in turn: MPAX measures other residuals than we do
 
 
 def scipy_nnls(Q, h) -> Rival:

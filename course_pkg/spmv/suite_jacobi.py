@@ -31,7 +31,7 @@ SPLIT = (("poisson_3d", 16), ("poisson_3d", 32), ("poisson_3d", 64), *MATRICES["
 QUICK = (("poisson_3d", 6), ("tetrahedral", 5))
 ORDERS = {"random": lambda A: random_permutation(A.shape[0]), "rcm": reverse_cuthill_mckee}
 TOLERANCE = 2.0**-26  # of a row's largest value: with it, six of Poisson's seven entries in a row are float32
-ROUNDED = 1e-12  # relative to the largest result: more than another order of summation can change
+ROUNDED = 1e-12  # of the largest result: another order of summation changes less than this
 
 
 def run(device: str, *, quick: bool) -> Iterator[Measurement]:

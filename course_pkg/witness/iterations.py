@@ -97,7 +97,7 @@ class Iterations(OnDevice):
 
     def flops_per_point(self, *kernels: str) -> float:
         """Return the flops that the hardware counted in kernels on the case's 64-wide box; an fma is two flops."""
-        from course_pkg.cg.cases import BOXES  # needs Numba's CUDA: only where it is used
+        from course_pkg.cg.cases import BOXES  # imported only here, because it needs Numba's CUDA
 
         total = 0
         for kernel in kernels:

@@ -36,8 +36,8 @@ class Spin:
     names : frozenset of str
         The arrays whose atomics the threads wait for, under their names in the function that contains the statement.
     gate : tuple of (ast.stmt, bool) or None
-        A statement in which some threads spin for others, which they meet behind it, such as ``if t == 0:``; and
-        whether these are all threads of their block, and not only of their warp.
+        A statement, such as ``if t == 0:``, in which some threads spin for all the threads that they meet after it; and
+        true if these are all threads of their block, false if they are only those of their warp.
     """
 
     loop: ast.While
