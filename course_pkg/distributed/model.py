@@ -173,7 +173,7 @@ def fit(
     )
     freedom = len(works) - count
     variance = float(np.sum((X @ theta - 1) ** 2)) / freedom
-    # what each coefficient does when one that is held grows: the fitted ones make up for it
+    # if a held coefficient were larger, the fitted ones would change by this much to make up for it
     follows = np.diag(~sought * 1.0) - inverse @ X.T @ X @ np.diag(~sought * 1.0)
     covariance = variance * inverse + (follows * errors**2) @ follows.T
     found = dict(zip(COEFFICIENTS, map(float, theta), strict=True))

@@ -13,7 +13,7 @@ TOO_MANY = (
 )
 TOO_MANY_BARRIERS = "The kernel uses what its atomics find before more barriers than the test can look at."
 MORE_DRAWS = 8  # repetitions in lock step with other data if data decide where threads meet
-MORE_ORDERS = 3  # of these, repetitions in all orders: those in which threads meet least often
+MORE_ORDERS = 3  # so many of these repetitions run in all orders: those in which threads meet least often
 
 
 def in_each_order(run):

@@ -132,7 +132,14 @@ def _swap(variant, name, M, there, x, expected, options) -> Measurement:
 
 
 def scaled(A, seed: int = 0) -> csr_array:
-    """Return ``S A S`` with a diagonal S between 0.9 and 1.1: values that float32 does not hold exactly."""
+    """Return ``S A S`` with a diagonal S between 0.9 and 1.1: values that float32 does not hold exactly.
+
+    Examples
+    --------
+    >>> found = scaled(csr_array(np.eye(2)))
+    >>> bool((found.data != found.data.astype(np.float32)).all())
+    True
+    """
     S = diags_array(np.random.default_rng(seed).uniform(0.9, 1.1, A.shape[0]))
     found = csr_array(S @ A @ S)
     found.sort_indices()

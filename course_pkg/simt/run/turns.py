@@ -116,7 +116,7 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
     while waiting or here:
         came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
         here = here.union(came)
-        while turn.meets and came and waiting:  # all that need no help pass before any of them goes on
+        while turn.meets and came and waiting:  # threads that need no help all pass first, then all run on
             came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
             here = here.union(came)
         if _comes_too_early(run, turn, here, waiting):
