@@ -154,7 +154,7 @@ Markdown(
 # We have not counted how many instructions each of the three costs.
 #
 # The clocks do not say **what holds *flat* back** on an H200. The link between the two halves of its L2, through which the far half answers, is active
-# nearly all the time. But this counter is no rate: it counts the cycles in which something is under way, and in a copy these are many, too.
+# nearly all the time. But this counter is not a rate: it counts the cycles in which something is under way, and in a copy these are many, too.
 # On an H100 it is much the same, and there memory binds *flat*:
 
 # %% slideshow={"slide_type": "skip"}

@@ -795,7 +795,7 @@ viz.StabilityExplorer(studies((12, 20)), start={"n": 20, "basis": "monomial", "s
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Monomial: the method by moments; else: the stable one. CG here is "CG, by operations", 144 bytes per point, not the 64 of two
-# > kernels: so a bar of bytes below 1 is no gain over lecture 5.
+# > kernels: so a bar of bytes below 1 is not a gain over lecture 5.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A preconditioner that is nothing but products
