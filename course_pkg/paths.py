@@ -30,7 +30,13 @@ def recorded_dir() -> Path:
 
 
 def figure(name: str) -> Path:
-    """Return the path of a drawn figure, ``figures/output/<name>``."""
+    """Return the path of a drawn figure, ``figures/output/<name>``.
+
+    Examples
+    --------
+    >>> figure("roofline.svg").parts[-3:]
+    ('figures', 'output', 'roofline.svg')
+    """
     return repo_root() / "figures" / "output" / name
 
 

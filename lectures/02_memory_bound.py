@@ -843,7 +843,7 @@ strides[2]
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **[Three clocks](glossary.md#three-clocks).** Nsight Compute also says which share of a kernel's time its bytes, its traffic in L2 and L1, and its instructions would take, each alone.
-# Lecture 3 explains them. These are the kernels on vectors, those of lectures 3 and 4 as well.
+# Lecture 3 explains them. The table lists the kernels on vectors, including those of lectures 3 and 4.
 
 # %% slideshow={"slide_type": "skip"}
 every_clock("vector")

@@ -154,7 +154,7 @@ Markdown(
 # We have not counted how many instructions each of the three costs.
 #
 # The clocks do not say **what holds *flat* back** on an H200. The link between the two halves of its L2, through which the far half answers, is active
-# nearly all the time. But this counter is no rate: it counts the cycles in which something is under way, and in a copy these are many, too.
+# nearly all the time. But this counter is not a rate: it counts the cycles in which something is under way, and in a copy these are many, too.
 # On an H100 it is much the same, and there memory binds *flat*:
 
 # %% slideshow={"slide_type": "skip"}
@@ -552,7 +552,7 @@ for variant in (*STREAMS.of("reduce_sum", CUDA), STREAMS["dot"]):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## First a share for each thread
 #
-# *Shuffle*: from register to register, within a warp. *Grid stride*: each thread first adds up its share, in a register. So does the *dot*.
+# *Shuffle*: values move from register to register, within a warp. *Grid stride* and *dot*: each thread first adds up its share, in a register.
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 rates = {v: [found.one(v.by(CUDA), n=2**28).throughput_gb_s for found in reversed(vectors)] for v in sums}

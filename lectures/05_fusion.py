@@ -626,7 +626,7 @@ viz.on_each(lambda on: timed_plans(on, SMALL, {v.title: v for v in METHODS}), GP
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **How to read it.** Where the blocks end is the bound: the bytes of an iteration at the bandwidth of a copy of 1000³ numbers. Time follows
 # bytes, but not exactly: on the H200, fusing map and stencil saves 7% of the bytes and 4% of the time. A copy of 250³ numbers
-# does not reach the bandwidth of a long one either. And the bound is no law: a kernel that reads more than it writes, such as a dot, moves
+# does not reach the bandwidth of a long one either. And the bound is not a law: a kernel that reads more than it writes, such as a dot, moves
 # more bytes per second than a copy. The baseline has such kernels, and at 1000³ it reaches its "bound" to a percent.
 
 # %% slideshow={"slide_type": "skip"}

@@ -586,7 +586,7 @@ Markdown(
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Which format is best?
 #
-# The fastest kernel of this package for each matrix, beside cuSPARSE, which CuPy calls. The bound is the time of a copy, which is no law for a product:
+# The fastest kernel of this package for each matrix, beside cuSPARSE, which CuPy calls. The bound is the time of a copy, which does not have to hold for a product:
 # it may be passed, and the slide "The limit" says why.
 
 # %% slideshow={"slide_type": "skip"}

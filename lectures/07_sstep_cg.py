@@ -620,8 +620,8 @@ shown = float(f"{at_eight['monomial']:.1e}")
 guess_condition.reveal(shown, how="Computed")
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# Products with A enlarge what belongs to large eigenvalues. Where the [condition number](glossary.md#condition-number) of a
-# **Gram matrix** meets the line, it is singular to all digits, though the vectors still differ. The **[monomial basis](glossary.md#monomial-basis)** gets there first.
+# Products with A enlarge the components that belong to large eigenvalues. Where the [condition number](glossary.md#condition-number) of a
+# **Gram matrix** meets the line, the matrix is singular within rounding, though the vectors still differ. The **[monomial basis](glossary.md#monomial-basis)** meets it first.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## The computed residual falls, the true one does not
@@ -795,7 +795,7 @@ viz.StabilityExplorer(studies((12, 20)), start={"n": 20, "basis": "monomial", "s
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** Monomial: the method by moments; else: the stable one. CG here is "CG, by operations", 144 bytes per point, not the 64 of two
-# > kernels: so a bar of bytes below 1 is no gain over lecture 5.
+# > kernels: so a bar of bytes below 1 is not a gain over lecture 5.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## A preconditioner that is nothing but products

@@ -1327,8 +1327,8 @@ practice.check("each_unknown", each_unknown)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 3. x in tiles.** Q is symmetric, so threads walk down columns, and neighbours read neighbours. Each block needs all of x, of which only a part has room in
-# shared memory: here, eight elements at a time, by blocks of eight threads. Write what fetches a tile, what uses it, and what keeps threads apart.
+# **Step 3. x in tiles.** Q is symmetric, so threads may walk down columns: then neighbours read neighbours. Each block needs all of x, but only a part of it has room in
+# shared memory: here, eight elements at a time, with blocks of eight threads. Write the lines that fetch a tile, use it, and keep threads from overtaking each other.
 
 # %% slideshow={"slide_type": "skip"}
 @cuda.jit

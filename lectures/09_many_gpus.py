@@ -1053,12 +1053,12 @@ Markdown(
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# > **For the speaker.** Most of the halo's time is not saved, though the product is long enough. Why, is not measured; perhaps the messages' kernel and that of the boundary take theirs beside it.
+# > **For the speaker.** Most of the halo's time is not saved, though the product is long enough. We have not measured why; perhaps the kernel of the messages and the kernel of the boundary need time of their own beside the product.
 # > `course bench scaling` starts itself on 1, 2, … ranks of your machine, and writes times by phase, as in the paper's figures 1 and 3.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **The model, tested.** CG with two kernels on two GPUs, per iteration. The model of the pictures is the fastest, as it leaves out launches and the start of a sum. With these, as fitted on one GPU and to messages, a few per cent are
-# missing still.
+# **The model, tested.** The time of an iteration of CG with two kernels, on two GPUs. The model of the pictures gives the shortest time, because it leaves out launches and the start of a sum.
+# The fitted model includes both, from measurements on one GPU and of messages, but its time is still a few per cent too short.
 
 # %% slideshow={"slide_type": "skip"}
 TESTED = {"strong": CUBE, "weak": (2 * EDGE, EDGE, EDGE)}

@@ -58,7 +58,7 @@ class Document:
         ``origin``, the command that made it, and the entries of its kind.
     device : Device
     rows : sequence of dict
-        Not to be changed: whoever reads the same record again gets the same rows.
+        Do not change them: a second read of the same record returns the same objects.
     """
 
     kind: str

@@ -45,7 +45,7 @@ def _solve(search, advance, b, x0, rtol, atol, maxiter, callback, sweeps) -> Sol
     norms, trouble = [sqrt(delta)], None
     limit = 10 * vectors.unknowns(b) if maxiter is None else maxiter
     while norms[-1] > target and len(norms) <= limit:
-        p_A_p = search(w, w.real(beta))  # 9 of the iteration before; 2, 3
+        p_A_p = search(w, w.real(beta))  # step 9 of the iteration before, then steps 2 and 3
         trouble = why_stopped(p_A_p, len(norms))
         if trouble:
             break
@@ -199,7 +199,7 @@ def cg_mixed(b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, callback=None) ->
     limit = 10 * b.size if maxiter is None else maxiter
     while not updates.converged and len(norms) <= limit:
         p, p_old = p_old, p
-        p_A_p = passes.search(r, p_old, SINGLE(beta), p)  # 9 of the iteration before; 2, 3
+        p_A_p = passes.search(r, p_old, SINGLE(beta), p)  # step 9 of the iteration before, then steps 2 and 3
         trouble = why_stopped(p_A_p, len(norms))
         if trouble:
             break

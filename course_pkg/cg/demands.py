@@ -17,7 +17,7 @@ DEFERRED_S = {"NVIDIA H200": 32}  # device: longest time of deferred x's whole s
 FASTER = 3  # must be at least this many times as fast as SciPy
 # of a call that is timed
 NEVER = 1e-100  # a relative residual that is not met before it ends
-FIELDS = 4  # it works on at least: x, r, p and what p is multiplied to
+FIELDS = 4  # every method works on at least x, r, p and A p
 TWO_KERNEL, DEFERRED, IN_TWO_PRECISIONS = (
     v.by(Library.NUMBA_CUDA) for v in (VARIANTS["cg_two_kernel"], VARIANTS["cg_deferred_x"], MIXED)
 )

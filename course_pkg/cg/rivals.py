@@ -13,7 +13,15 @@ from course_pkg.stencil.rivals import of_padded
 
 
 def scipy_csr(b) -> Rival:
-    """Return ``scipy.sparse.linalg.cg`` on a CSR matrix of 32-bit indices; ``b`` is a grid in host memory."""
+    """Return ``scipy.sparse.linalg.cg`` on a CSR matrix of 32-bit indices; ``b`` is a grid in host memory.
+
+    Examples
+    --------
+    >>> rival = scipy_csr(np.ones((2, 2, 2)))
+    >>> rival.call(1)
+    >>> rival.result()[0, 0]  # each point of so small a grid has three neighbours, so x = 1 / (6 - 3)
+    array([0.33333333, 0.33333333])
+    """
     import scipy
     from scipy.sparse.linalg import cg
 

@@ -68,12 +68,12 @@ def hazard_line(hazard, trial) -> str:
 
 
 def note_line(note, trial) -> str:
-    """Return the same of a note."""
+    """Return place, kind and message of a note, as the text report shows them."""
     return f"{place(note, trial)}: note, {_kind(note)}: {said(note)}"
 
 
 def said(hazard) -> str:
-    """Return the message of a hazard, without its line, which is told before, unless it names two."""
+    """Return a hazard's message; if it names only one line, without that line, because the place says it already."""
     return hazard.message if len(hazard.lines) > 1 else f"{hazard.event}{hazard.rest}"
 
 

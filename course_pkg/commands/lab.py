@@ -66,7 +66,7 @@ def choose_port(wanted: int | None) -> int:
     for port in [wanted] if wanted else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
         with socket.socket() as probe:
             if os.name != "nt":
-                # As the server does: a port whose server has just ended counts as free.
+                # With this option, which the server sets too, a port whose server has just ended counts as free.
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((HOST, port))

@@ -60,7 +60,7 @@ def backup(path: Path) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """Read UTF-8 text; for a notebook that is not UTF-8, return an empty string, which is no valid notebook."""
+    """Read UTF-8 text; for a notebook that is not UTF-8, return an empty string, which is not a valid notebook."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

@@ -29,7 +29,7 @@ class Machine:
 
     key: str
     name: str
-    short: str  # the name without the parts that the catalogue's machines do not need to be told apart
+    short: str  # the name, shortened as far as it still differs from the other names in the catalogue
     kind: str  # "gpu" or "cpu"
     year: int
     bandwidth_gb_s: float

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-THIS_MACHINE = "this machine"  # the device of what is measured here, whatever its name
+THIS_MACHINE = "this machine"  # stands for the name of the device on which this process measures
 
 
 class Source(str):

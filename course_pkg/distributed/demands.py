@@ -9,7 +9,7 @@ from course_pkg.distributed.work import ON_GPUS, Work
 
 RANKS = 2  # efficiencies and forecasts are demanded of two GPUs
 SMALL, LARGE = PUBLISHED
-# edge: least efficiency of the fastest variant, of what, and of what it is told besides
+# edge: (least efficiency of the fastest variant, the time that must reach it, the time that is only reported)
 LEAST = {SMALL: (0.85, "an iteration", "a whole solve"), LARGE: (0.95, "a whole solve", "an iteration")}
 WITHIN = 0.10  # the largest relative error of a forecast
 
@@ -99,7 +99,7 @@ def _forecasts(measurements, link) -> list[dict]:
 
 
 def _by(m) -> str:
-    """Return by what the ranks are connected; on a CPU it is MPI, which goes without saying."""
+    """Return the words that name the link between GPUs; empty for a CPU, where the link is always MPI."""
     return f" by {BY_LINK[m.parameters.get('link')]}" if m.device.kind == "gpu" else ""
 
 

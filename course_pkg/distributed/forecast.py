@@ -50,10 +50,10 @@ def by_link(measurements, link: str | None) -> list[Measurement]:
 
 
 def evidence(measurements) -> list[Measurement]:
-    """Return what forecasts rest on: iterations of one rank, and messages and sums by themselves.
+    """Return the measurements that forecasts use: iterations on one rank, and messages and sums by themselves.
 
-    Where methods of ``cg`` ran as CUDA graphs, iterations are theirs: those of ``sstep`` take the host's time there,
-    for launches and for the scalar work of longer passes, which the model does not know.
+    If methods of ``cg`` ran as CUDA graphs, only their iterations are used. Iterations of ``sstep`` would also contain
+    the host's time for launches and for the scalar work of longer passes, which the model does not know.
 
     Examples
     --------

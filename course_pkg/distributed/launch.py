@@ -19,7 +19,7 @@ from course_pkg.setup.system import mpirun
 GRACE_S = 5.0  # time that mpirun has to end its ranks
 INSIDE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set for the ranks of a run
 KILLED = re.compile(r"process rank (\d+) with PID (\d+) on node (\S+) exited on\s+signal (\d+)")
-# what mpirun says of a rank that ends without a word, with status 0 and with another one
+# mpirun's messages on a rank that ends without finishing MPI: with status 0, and with another status
 IMPROPERLY = re.compile(r"process rank (\d+) with PID \d+ on\s+node (\S+) exiting improperly")
 NONZERO = re.compile(r"Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)")
 NAMED = re.compile(r"^rank \d+ of \d+ \(.*$", re.MULTILINE)
@@ -84,7 +84,7 @@ def launch(
         Arguments of Python, such as ``("-m", "course_pkg.distributed.job")``.
     ranks : int
     timeout_s : float
-        After this, all ranks are ended.
+        After this time, all ranks are stopped.
     threads : int, optional
         Threads of each rank; by default, an equal share of the cores.
 

@@ -24,7 +24,7 @@ class Link(ABC):
     captures : bool
         True if a CUDA graph can hold the queued messages and sums, because the host never has to wait for them.
     mailbox : tuple or None
-        If kernels can add up over all GPUs themselves, their last arguments (``mailboxes.py``).
+        The last arguments of the kernels that add up over all GPUs by themselves (``mailboxes.py``); None if none can.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Link(ABC):
         """Queue the in-place sum of a float64 device array over all ranks; all ranks get the same bits."""
 
     def mixes(self, size: int, dtype) -> bool:
-        """Return whether a graph may hold messages of this size while others, and sums, are queued one by one."""
+        """Return whether a graph may hold messages of this size while sums and other messages are queued one by one."""
         return False
 
     @abstractmethod

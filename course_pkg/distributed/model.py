@@ -173,7 +173,7 @@ def fit(
     )
     freedom = len(works) - count
     variance = float(np.sum((X @ theta - 1) ** 2)) / freedom
-    # what each coefficient does when one that is held grows: the fitted ones make up for it
+    # if a held coefficient were larger, the fitted ones would change by this much to make up for it
     follows = np.diag(~sought * 1.0) - inverse @ X.T @ X @ np.diag(~sought * 1.0)
     covariance = variance * inverse + (follows * errors**2) @ follows.T
     found = dict(zip(COEFFICIENTS, map(float, theta), strict=True))
@@ -217,7 +217,8 @@ class Crossover:
     ranks : int or None
         The smallest of the given numbers of ranks from which on it is predicted to be faster; None if there is none.
     earliest, latest : int or None
-        From which number on it may be faster, and from which on it is, with 95 % confidence.
+        With 95 % confidence, the method is not faster on fewer ranks than ``earliest``, and is faster from ``latest``
+        on.
 
     Examples
     --------

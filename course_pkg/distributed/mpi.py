@@ -85,7 +85,7 @@ class MpiCommunicator(Communicator):
     MPI : module
         ``mpi4py.MPI``.
     timeout_s : float
-        Longest time in seconds to wait for other ranks; after it, all ranks are ended.
+        Longest time in seconds to wait for other ranks; after it, all ranks are stopped.
 
     Examples
     --------

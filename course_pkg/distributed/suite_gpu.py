@@ -31,7 +31,7 @@ from course_pkg.stencil.problem import LARGE_EDGE, SMALL_EDGE
 PROGRAM = ("-m", "course_pkg.distributed.gpu_job")
 CUDA = Library.NUMBA_CUDA
 QUICK_EDGE = 64
-ROWS_EDGE = 100  # of the grid whose Laplacian is stored: building an AMG hierarchy takes long on larger ones
+ROWS_EDGE = 100  # edge of the grid whose Laplacian is stored: AMG hierarchies of larger grids take long
 BLOCKS = "block_jacobi_vcycle"
 LARGE = "deferred_x"  # solved on the large grid, where each solve takes half a minute
 HALO_EDGES = (8, 64, SMALL_EDGE, 500, LARGE_EDGE)

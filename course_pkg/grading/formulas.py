@@ -17,7 +17,7 @@ ATTRIBUTES = re.compile(
     "accent|accentunder|linethickness|width|height|depth|columnalign|rowspacing|columnspacing|linebreak|"
     "displaystyle|scriptlevel|notation"
 )
-LONGEST = 2_000  # characters; a longer text is no formula, and the converter recurses at each bracket
+LONGEST = 2_000  # characters; a longer text is not a formula, and the converter recurses at each bracket
 
 
 def mathml(tex: str, display: str = "inline") -> str:

@@ -28,7 +28,7 @@ CAPABILITIES = 0x20080522  # version of the kernel's interface to capabilities
 READ_ALL_FILES = 2  # number of the capability to read files of any user; Landlock still decides which
 KEEP_CAPABILITIES, AMBIENT, RAISE = 8, 47, 2
 SECCOMP, BY_FILTER, BYTES_OF_AN_INSTRUCTION = 22, 2, 8
-TCP, OTHERS = 3, 3  # both rights on TCP; signals to other processes, and abstract sockets of theirs
+TCP, OTHERS = 3, 3  # bits: bind and connect by TCP; signal other processes, use their abstract sockets
 
 
 def version() -> int:

@@ -13,7 +13,7 @@ TOO_MANY = (
 )
 TOO_MANY_BARRIERS = "The kernel uses what its atomics find before more barriers than the test can look at."
 MORE_DRAWS = 8  # repetitions in lock step with other data if data decide where threads meet
-MORE_ORDERS = 3  # of these, repetitions in all orders: those in which threads meet least often
+MORE_ORDERS = 3  # so many of these repetitions run in all orders: those in which threads meet least often
 
 
 def in_each_order(run):
@@ -21,10 +21,11 @@ def in_each_order(run):
 
     Between two barriers, a GPU may run the warps of a block in any order. So the test fails if its checks fail when the
     warps with even numbers are first, or those with odd numbers, or if the kernel does not end then. A kernel that uses
-    what its atomics find could test in which order it runs. So it is also tried in lock step up to each barrier at
-    which it may have learnt something new, with either half of the warps first from there on: each barrier before which
-    such an atomic stands. More than 64 of these fail the test. If data decide which barriers threads come to, all of
-    this is repeated with other data, with which threads met at other barriers: no mark may depend on luck.
+    what its atomics find could test in which order it runs. It can learn something new
+    only before a barrier that has such an atomic before it. So the kernel also runs in lock step up to each of these
+    barriers, and from there on with either half of the warps first. With more than 64 such barriers, the test fails. If
+    data decide which barriers threads come to, all of this is repeated with other data, for which threads met at other
+    barriers: no mark may depend on luck.
 
     In all orders, the test draws the same random numbers. It must make its arrays itself, and launch its kernel by a
     plain launch or by ``simt.profile``.

@@ -1,11 +1,12 @@
 """Functions of an exercise that run on several ranks: the judge carries their messages, wherever their code runs.
 
-A learner's code runs in a sandbox. The sandbox takes and returns only plain values, and the judge does not trust it. So
-:func:`.on_each_rank` turns a function ``f(comm, …)`` into one that takes plain values and runs one rank up to its next
-message. :func:`play` passes these messages on with a :class:`~course_pkg.distributed.serial.Serial` of its own. A rank
-gets the halo only when it waits for it, and reports then what its arrays hold: what is right by then was computed
-before. A function could compute it too early, before it starts its messages, so a test may keep back a part of an input
-until then (:class:`Later`). One rank, drawn, has a sandbox of its own: ranks cannot share memory instead of messages.
+A learner's code runs in a sandbox. The sandbox takes and returns only plain values, and the judge does not trust it.
+So :func:`.on_each_rank` turns a function ``f(comm, …)`` into one that takes plain values and runs one rank up to its
+next message. :func:`play` passes these messages on with a :class:`~course_pkg.distributed.serial.Serial` of its own. A
+rank gets the halo only when it waits for it, and then reports what its arrays hold: results that are right at that
+moment were computed before the halo came. They may even have been computed before the messages were started. To rule
+this out, a test may keep back a part of an input until the rank has started its messages (:class:`Later`). One rank,
+drawn, has a sandbox of its own: ranks cannot share memory instead of messages.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ __all__ = ["Later", "Moment", "Played", "on_each_rank", "play"]
 
 COURSE = Path(__file__).parents[1]
 MOST_MOMENTS = 600  # of one rank; right answers have less than a fifth of this number
-MOST_SENT = 4 * MOST_NUMBERS  # by one rank, in all its messages and sums
+MOST_SENT = 4 * MOST_NUMBERS  # the most numbers that one rank may send, in all its messages and sums together
 STUCK = "The ranks wait for each other without end, or their messages do not fit each other."
 ENDLESS = "A rank sends messages without end."
 NO_RANK = "Keep the line @on_each_rank above the def of your function."
@@ -33,7 +34,7 @@ NO_RANK = "Keep the line @on_each_rank above the def of your function."
 
 @dataclass(frozen=True, eq=False)
 class Later:
-    """An input of which a part is NaN until its rank has started its messages; a single rank gets all of it at once.
+    """An input with a part that stays NaN until its rank has started its messages; a single rank gets all at once.
 
     Attributes
     ----------

@@ -1,11 +1,11 @@
 """A seccomp filter, made by libseccomp: it limits the system calls that the sandbox may make.
 
-bubblewrap removes access to files, to the network and to other namespaces. This filter forbids what remains: sockets of
-every family (``AF_VSOCK`` leads out of a virtual machine, and buffers of sockets count as memory of no process), new
-namespaces, memory that belongs to no process, the memory of other processes, and large parts of the kernel (bpf,
-io_uring, keys, performance counters). It also forbids what tells a sandbox exactly what another does with files that
-both of them read: locks, leases, watches, and which of their pages are in memory. By the offsets of its locks alone, a
-sandbox could send another one as many numbers as it likes.
+bubblewrap removes access to files, to the network and to other namespaces. This filter forbids what remains: sockets
+of every family (``AF_VSOCK`` leads out of a virtual machine, and buffers of sockets count as memory of no process),
+new namespaces, memory that belongs to no process, the memory of other processes, and large parts of the kernel (bpf,
+io_uring, keys, performance counters). It also forbids calls by which a sandbox could observe how another sandbox uses
+a file that both read: locks, leases, watches, and the list of the file's pages in memory. By the offsets of its locks
+alone, a sandbox could send any number of values to another one.
 """
 
 import errno

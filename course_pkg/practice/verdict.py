@@ -26,7 +26,7 @@ class Verdict:
     sentence : str
     counted : bool
         Whether the counts of the attempt mean something: its results are right, and it has no hazard. A kernel that
-        leaves out half of its work moves few bytes, which is no merit.
+        leaves out half of its work also moves few bytes, but that does not make it good.
     """
 
     state: str

@@ -182,7 +182,7 @@ for n, columns in ((64, 32), (37, 32), (128, 64)):
                 zeros((3, n), dtype),
                 zeros(3, dtype),
                 zeros(3, "uint32"),
-                np.dtype(dtype).type(1e-30),  # which is not met: so the number of steps is known
+                np.dtype(dtype).type(1e-30),  # a tolerance that is never met, so the number of steps is known
                 np.uint32(3),
             ),
             f"as update_batch, with three reductions over a block; {n} unknowns, {dtype}",

@@ -69,7 +69,7 @@ def history(problem: QuadraticProblem, iterations: int, *, readmit=False, shape=
     Raises
     ------
     CourseError
-        If ``iterations`` is no count, or an option is wrong.
+        If ``iterations`` is not a count, or an option is wrong.
 
     Examples
     --------

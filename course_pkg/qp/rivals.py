@@ -13,14 +13,14 @@ from course_pkg.bench.rival import Rival
 from course_pkg.core.host import available_cores
 from course_pkg.qp.reference import kkt_residual
 
-LIMIT_S = 20.0  # of a solve by OSQP; it looks at the clock between its iterations
-MOST_ITERATIONS = 100_000  # of a first-order method
+LIMIT_S = 20.0  # time limit of a solve by OSQP, which reads the clock between its iterations
+MOST_ITERATIONS = 100_000  # the most iterations of a first-order method
 TIGHTER = (
     1,
     1e-1,
     1e-2,
     1e-3,
-)  # tolerances that MPAX is asked for, times ours: its own residuals are not ours
+)  # MPAX's tolerance as a multiple of ours, tried in turn: MPAX measures other residuals than we do
 
 
 def scipy_nnls(Q, h) -> Rival:

@@ -6,8 +6,8 @@ a direction d, which takes one product with Q, because Q⁺x and Q⁻x are updat
     1. BURST steps of the update: they find out which unknowns tend to 0;
     2. one step that takes those unknowns to 0;
     3. conjugate gradients on the others, until their gradient is small or one of them reaches 0. Then one step is
-       projected: all that would become negative are 0. Zeros may grow again in phase 1. If a zero ought to grow, the
-       gradient of the others is small as soon as that of the zero is LEAVE times as large.
+       projected: all that would become negative are 0. Zeros may grow again in phase 1. If a zero ought to grow,
+       phase 3 ends earlier: as soon as the zero's gradient is LEAVE times as large as the gradient of the others.
 
 F decreases in every step. On a string, a zero grows only after its neighbour has grown, so the number of times that
 phase 1 comes back grows with n. Without LEAVE, each phase 3 would solve the whole system of the others, and the
@@ -23,8 +23,8 @@ import numpy as np
 from course_pkg.core import CourseError, Solution, Status
 
 BURST = 5  # updates before conjugate gradients
-FLAT = 64  # times the rounding of a double: a smaller curvature is none
-LEAVE = 5  # a zero's gradient over that of the unknowns that are not 0: from here on, let the zero grow first
+FLAT = 64  # times the rounding of a double: a smaller curvature counts as zero
+LEAVE = 5  # let a zero grow once its gradient is this many times that of the unknowns that are not 0
 READMIT_EVERY = 10  # iterations of the plain method between two looks at the zeros
 RENEWALS = 5  # how often sums computed anew may contradict the sums that steps update
 

@@ -17,7 +17,7 @@ from course_pkg.qp.suite_solves import BATCH, CONTROL, CPU, CUDA, CUPY, LONG_S, 
 from course_pkg.qp.variants import VARIANTS
 
 SOLVE = VARIANTS["apg_batch"]
-MOST_UPDATES = 10_000  # of the plain method: it takes the time of thousands of products, and solves a part
+MOST_UPDATES = 10_000  # limit for the plain method; it is slow, and solves only a part of the problems
 
 
 def batch(problems: int, n: int) -> tuple[np.ndarray, ...]:

@@ -15,8 +15,8 @@ NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, L
 COPY = STREAMS["copy"].by(CUPY)
 UPDATE, BATCH, PQP, APG = (VARIANTS[name] for name in ("update", "update_batch", "pqp", "apg"))
 RTOL = 1e-6
-MOST_PLAIN = 3000  # iterations of the plain method, which may never get there
-FIRST_PLAIN = 10  # of its first call, which only compiles
+MOST_PLAIN = 3000  # most iterations of the plain method, which may never meet the tolerance
+FIRST_PLAIN = 10  # its iterations in a first call, which is made only to compile it
 LONG_S = 2.0  # after so many seconds, there are no further samples of another library
 ON_CPU = (Library.SCIPY, Library.OSQP)  # libraries that use no GPU, and compile nothing
 INACTIVE = 0.9
@@ -25,7 +25,14 @@ CONTROL = "model_predictive"  # the name of the batch that is solved to the tole
 
 
 def drawn(n: int, dtype: str = "float64", inactive: float = 0.0) -> tuple[np.ndarray, ...]:
-    """Return Q, h, a shift and x for updates that are timed; the share ``inactive`` of x is 0."""
+    """Return Q, h, a shift and x for updates that are timed; the share ``inactive`` of x is 0.
+
+    Examples
+    --------
+    >>> Q, h, shift, x = drawn(8, inactive=0.25)
+    >>> np.array_equal(Q, Q.T), sorted(x)[:3].count(0)
+    (True, 2)
+    """
     rng = np.random.default_rng(0)
     Q = rng.standard_normal((n, n)).astype(dtype)
     for begin in range(0, n, 1024):  # by parts, so that no second matrix is needed

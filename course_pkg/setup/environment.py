@@ -71,7 +71,7 @@ class Venv:
         )
 
     def works(self):
-        """Start its Python; tell whether it is new enough, has pip, and was made for this folder."""
+        """Start the environment's Python; tell whether it is new enough, has pip, and was made for this folder."""
         check = f"import os, sys, pip; sys.exit(sys.version_info < {NEEDED})"
         try:
             done = subprocess.run([self.python, "-c", check], stderr=subprocess.DEVNULL, check=False)

@@ -126,7 +126,7 @@ def _found(module: str, name: str):
     if name in (here := _defined(tree)):
         return here[name]
     for node in tree.body:
-        # what a package imports from itself is a module, and no name that it offers
+        # a package imports its own modules from itself; these are not names that it offers
         other = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
         if other.startswith(PACKAGE.name) and other != module:
             for alias in node.names:

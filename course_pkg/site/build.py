@@ -88,7 +88,7 @@ def _sphinx(pages: Path, source: Path, out: Path, doctrees: Path, api: bool) -> 
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", *tags]
     command += ["-c", str(pages), "-d", str(doctrees), str(source), str(out)]
     (source / SERVED).mkdir(exist_ok=True)
-    instead = source / API / "course_pkg.md"  # of an earlier build, as are the pages that it stands for
+    instead = source / API / "course_pkg.md"  # left by an earlier build, like the folder with the API's pages
     instead.unlink(missing_ok=True)
     if not api:
         shutil.rmtree(source / API, ignore_errors=True)

@@ -27,7 +27,7 @@ class Directions:
             0,
             0,
             np.zeros((0, 0)),
-        )  # of the old block: size, kept from before, made
+        )  # the old block's size, its number of directions kept from before, and the coefficients of those made
 
     def coefficients(self, found: Projection, s: int, length: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients C and a of a pass in the shapes of whole blocks, for ``project_block``.

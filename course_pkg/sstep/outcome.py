@@ -89,7 +89,7 @@ def beyond_bounds(interval, proof: str, asked) -> str:
     interval : (float, float)
     proof : str
     asked : (float, float), str or None
-        The bounds that the method was called with; if they are no numbers, the interval was found from A and M.
+        The bounds that the method was called with; if they are not numbers, the interval was found from A and M.
 
     Examples
     --------

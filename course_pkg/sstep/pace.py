@@ -15,8 +15,8 @@ method never takes more iterations than with whole passes. And after ``SPARE`` e
 
 from math import ceil, inf, log
 
-MUCH = 0.04  # a share of the iterations so far that does not matter: a whole pass that is no longer is not shortened
-FAST = 2.0  # the residual may begin to fall so many times as fast as it did
+MUCH = 0.04  # a pass of at most this share of the iterations so far is not worth shortening
+FAST = 2.0  # the residual may begin to fall this many times faster than before
 BACK = 12  # iterations over which the residual's fall is measured: its norm may rise from one to the next
 SPARE = 6  # most extra reductions of a solve
 

@@ -27,7 +27,7 @@ from course_pkg.sstep.outcome import diverged, ended, fell
 from course_pkg.sstep.scalars import ASKED, moments_scalars, pcg_alpha, pcg_beta, pfcg_scalars
 from course_pkg.sstep.troubles import broken, moments_trouble
 
-ONE = basis("monomial", 1)  # of one vector, M r: the same for all names
+ONE = basis("monomial", 1)  # a basis of the single vector M r, which is the same for every kind of basis
 
 
 class Start:

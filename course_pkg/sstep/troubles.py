@@ -7,7 +7,7 @@ from course_pkg.core import Status
 from course_pkg.sstep.bases import Basis
 from course_pkg.sstep.outcome import beyond_bounds
 
-SURE = 0.01  # growth above 1.01, and Ritz values 1 % beyond the bounds, are no rounding errors
+SURE = 0.01  # growth above 1.01, and Ritz values 1 % beyond the bounds, are not rounding errors
 
 
 class Spectrum:
@@ -21,7 +21,7 @@ class Spectrum:
     interval : (float, float)
         The bounds with which bases are made.
     asked : (float, float), str or None
-        The bounds that the method was called with; if they are no numbers, the interval was found from A and M.
+        The bounds that the method was called with; if they are not numbers, the interval was found from A and M.
     dtype : dtype
         Precision of the vectors.
 

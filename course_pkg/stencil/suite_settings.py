@@ -9,4 +9,4 @@ REGISTERS = (
     32,
     24,
 )  # registers for which two kernels are compiled: the compiler's choice, or at most this many
-BLOCKS_PER_SM = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32)  # of few threads that stride through the grid
+BLOCKS_PER_SM = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32)  # blocks of threads that stride through the grid

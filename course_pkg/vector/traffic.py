@@ -15,7 +15,7 @@ from course_pkg.vector.suite import DEGREES_GPU, EDGE, STRIDES
 
 large = Cases()
 N, N_STRIDED = 1 << 27, 1 << 24
-SIDE = EDGE["gpu"]  # of the square that is summed by rows and by columns, and transposed
+SIDE = EDGE["gpu"]  # side of the square matrix that is summed by rows and by columns, and transposed
 N_SUMMED = SIDE**2
 THREADS = vector.THREADS_PER_BLOCK
 

@@ -1,4 +1,4 @@
-"""The time of a load against the bytes walked through: flat while one memory holds them, then a step to the next."""
+"""Plot the time of a load against the size of the array: it is flat while one memory holds the array, then it rises."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

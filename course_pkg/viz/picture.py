@@ -34,7 +34,7 @@ _STEP = re.compile(r'<g id="step-(\d+)[^"]*"')
 LEGIBLE = 11.0  # px: where a column has no room for letters of this size, a picture scrolls
 _LETTERS = re.compile(r'font(?:-size)?(?:="|:[^;"]*?)([\d.]+)(?:px|")')
 _SHEET = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
-PX_PER_UNIT = 4 / 3  # at most: a unit of a figure's sheet is a point
+PX_PER_UNIT = 4 / 3  # the largest scale of a picture: a unit of its SVG is a point
 
 
 class Picture:

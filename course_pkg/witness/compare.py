@@ -114,6 +114,11 @@ def by_name(counters: Counters) -> dict[str, float | None]:
     """Return what the hardware counted under the profile's names, such as ``global load sectors``.
 
     What the device did not count is None.
+
+    Examples
+    --------
+    >>> by_name({})["global load sectors"] is None
+    True
     """
     return {quantity.name: quantity.measured(counters) for quantity in QUANTITIES}
 

@@ -97,7 +97,7 @@ class Iterations(OnDevice):
 
     def flops_per_point(self, *kernels: str) -> float:
         """Return the flops that the hardware counted in kernels on the case's 64-wide box; an fma is two flops."""
-        from course_pkg.cg.cases import BOXES  # needs Numba's CUDA: only where it is used
+        from course_pkg.cg.cases import BOXES  # imported only here, because it needs Numba's CUDA
 
         total = 0
         for kernel in kernels:
@@ -143,10 +143,23 @@ class Iterations(OnDevice):
 
 
 def bytes_per_point(variant: Method) -> float:
-    """Return the bytes per point that an iteration moves in double precision."""
+    """Return the bytes per point that an iteration moves in double precision.
+
+    Examples
+    --------
+    >>> from course_pkg.cg.variants import VARIANTS
+    >>> bytes_per_point(VARIANTS["cg_baseline"])
+    112
+    """
     return 8 * sum(variant.plan.passes)
 
 
 def flops_of_dots() -> int:
-    """Return the flops per point of the two dots; their kernels are counted on another grid than the others."""
+    """Return the flops per point of the two dots, whose kernels are counted on a grid of their own.
+
+    Examples
+    --------
+    >>> flops_of_dots()
+    4
+    """
     return sum(container.flops for container in CG.containers if container.kind == "reduction")

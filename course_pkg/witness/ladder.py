@@ -122,7 +122,7 @@ class Ladder:
         return by_name(counted) | {"instructions": counted.get(INSTRUCTIONS), "bytes read": counted.get(READ)}
 
     def climb(self, variants: dict[str, Variant]) -> viz.Picture:
-        """Draw the shares of the copy that variants reach, rung by rung, with counters and the longest clock."""
+        """Draw a rung per variant: its share of the copy's bandwidth, its counters, and the longest clock."""
         rungs = []
         for name, v in variants.items():
             counted = f"{v.function_name}_{SMALL}" in self.counters.counters

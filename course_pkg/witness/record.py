@@ -107,7 +107,7 @@ def load(path: Path, kind: str = COUNTERS) -> RecordedCounters:
     Raises
     ------
     CourseError
-        If the file is missing or is no record of counters; the file is left as it is.
+        If the file is missing or is not a record of counters; the file is left as it is.
     """
     document = read(path, kind)
     counters = _Cases({row["case"]: counted(row) for row in document.rows}, document.device, kind)

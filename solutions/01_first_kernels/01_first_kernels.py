@@ -295,7 +295,7 @@ with check.explained(develop_kernel, "image", "gain", "dark", "out"):
     check.at_most(profile_develop(develop_kernel, 64, 96), limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_develop_hidden", "points": 1} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
-# Hidden tests: other images with the same limits, and images whose size is no multiple of a block.
+# Hidden tests: other images with the same limits, and images whose size is not a multiple of a block.
 ### BEGIN HIDDEN TESTS
 high = int(check.rng().integers(20, 40))
 for ny, nx in ((high, 128), (2, 32 * high)):

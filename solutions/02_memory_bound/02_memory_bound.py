@@ -299,7 +299,7 @@ with check.explained(heat_kernel, "T", "Cp", "out"):
     check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_heat_hidden", "points": 1}
-# Hidden tests: other grids, also such that are no multiple of the block; inputs must not change.
+# Hidden tests: other grids, including sizes that are not multiples of the block; inputs must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(4, 9)) + 1
 for ny, nx in ((3, 3), (5, odd), (odd, 7)):
@@ -426,7 +426,7 @@ with check.explained(smooth_kernel, "a", "w", "out"):
     check.at_most(run_smooth(n), limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_hidden", "points": 1} course={"limits": {"global_load.sectors": 2.0, "global_store.thread_accesses": 9.0}}
-# Hidden tests: the other fault, by the sectors that are loaded; sizes that are no multiple of the block.
+# Hidden tests: the other fault, by the sectors that are loaded; sizes that are not multiples of the block.
 ### BEGIN HIDDEN TESTS
 n = 64 * int(check.rng().integers(6, 12))
 # eight requests for a and eight for w, by each warp

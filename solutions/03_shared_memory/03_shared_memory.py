@@ -173,7 +173,7 @@ with check.explained(smooth_kernel, "u", "out"):
     check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_smooth_hidden", "points": 2}
-# Hidden tests: fields whose size is no multiple of the block; no hazards; the input must not change.
+# Hidden tests: fields whose size is not a multiple of the block; no hazards; the input must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for ny, nx in ((3, 3), (9, 33), (21, odd), (17, 65)):
@@ -241,7 +241,7 @@ with check.explained(mixed_kernel, "u", "out"):
     check.at_most(run_mixed(ny, nx), limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_mixed_hidden", "points": 2}
-# Hidden tests: fields whose size is no multiple of the block, and small ones.
+# Hidden tests: fields whose size is not a multiple of the block, and small ones.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for ny, nx in ((3, 3), (9, 33), (21, odd), (17, 65), (1, 5)):
@@ -316,7 +316,7 @@ with check.explained(fields_kernel, "a", "out"):
     check.at_most(run_fields(96), limits, compulsory=needed_by_fields(96))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_fields_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1, "shared_load.wavefronts": 1.1, "shared_store.wavefronts": 1.1}}
-# Hidden tests: other numbers of particles, with all these limits; and numbers that are no multiple of four.
+# Hidden tests: other numbers of particles, with all these limits; and numbers that are not multiples of four.
 ### BEGIN HIDDEN TESTS
 some = 32 * int(check.rng().integers(2, 6)) + 16
 for n in (64, some):
@@ -410,7 +410,7 @@ with check.explained(column_mean_kernel, "u", "out"):
     check.at_most(run_column_mean(64, 64), limits, compulsory=needed_by_column_mean(64, 64))
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_column_mean_hidden", "points": 2} course={"limits": {"global_load.sectors": 1.1, "global_store.sectors": 1.1}}
-# Hidden tests: fields whose size is no multiple of the block.
+# Hidden tests: fields whose size is not a multiple of the block.
 ### BEGIN HIDDEN TESTS
 four = 4 * int(check.rng().integers(9, 15))
 for ny, nx in ((21, four), (7, 60)):

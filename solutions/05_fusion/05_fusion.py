@@ -375,7 +375,7 @@ with check.explained(stencil_dot_kernel, "p", "s", "partial", atomics=False):
     check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_stencil_dot_hidden", "points": 1}
-# Hidden tests: fields whose size is no multiple of the block; no hazards; p must not change.
+# Hidden tests: fields whose size is not a multiple of the block; no hazards; p must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):
@@ -486,7 +486,7 @@ with check.explained(map_stencil_kernel, "r", "p1", "p2", "s"):
     check.at_most(profile, limits, compulsory=needed)
 
 # %% nbgrader={"schema_version": 3, "task": false, "grade": true, "solution": false, "locked": true, "grade_id": "test_map_stencil_hidden", "points": 1}
-# Hidden tests: fields whose size is no multiple of the block, other beta; no hazards; r and p1 must not change.
+# Hidden tests: fields whose size is not a multiple of the block, other beta; no hazards; r and p1 must not change.
 ### BEGIN HIDDEN TESTS
 odd = 2 * int(check.rng().integers(17, 31)) + 1
 for ny, nx in ((9, odd), (16, 40), (3, 33), (1, 1)):

@@ -236,7 +236,7 @@ for n, zeros in ((1, 0.0), (int(check.rng().integers(65, 90)), 0.4), (31, 0.0)):
 # Write three functions of the host, with NumPy:
 #
 # - `residual(Q, h, upper, x)` returns this residual, a number. If an entry of x or of g is infinite or NaN, it returns `np.inf`, so that
-#   no solver takes such an x for solved. An x_i outside of its bounds is measured in the same way.
+#   no solver accepts such an x as a solution. An x_i outside of its bounds is measured in the same way.
 # - `fooled(Q, h, x, tolerance)`, without upper bounds: it returns the numbers i of all unknowns, in rising order, which satisfy
 #   complementarity, |x_i g_i| ≤ tolerance, and still are not solved: their own residual, without upper bounds, is larger than the
 #   tolerance. All numbers are finite here.

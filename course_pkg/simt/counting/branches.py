@@ -38,7 +38,7 @@ def hoist(run, frame, node: ast.If, mask) -> None:
             if compared & names_in(one.slice):
                 return  # the compiler knows another range of the index in each branch, so the address code differs
             loaded = evaluate(run, frame, one, mask)
-            if isinstance(loaded, Value):  # a row of a matrix is no load
+            if isinstance(loaded, Value):  # a row of a matrix is not a load
                 run.ledger.settle(loaded)
             run.ledger.hoisted.add(ast.dump(one))
 

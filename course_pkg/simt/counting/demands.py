@@ -206,7 +206,7 @@ class Demands(NoLedger):
             for operand in self._settle(value.origin, value.origin.mask, value.origin.block):
                 self._demand(*operand)
 
-    # what has been computed or loaded before
+    # the methods below remember which values have been computed or loaded before
 
     def first_time(self, key: int, mask):
         """Return the lanes that compute ``key`` for the first time."""

@@ -49,7 +49,7 @@ class Neighbours:
         if group is None:
             group = Group(lanes, aligned)
             groups.append(group)
-        if fixed in group.places:  # written or read twice, with something in between
+        if fixed in group.places:  # the same element again, after other accesses: no merging across them
             self.flush()
             self.add(place, kind, lanes)
         else:

@@ -71,7 +71,7 @@ def _meets(node, functions) -> bool:
 
 
 def _closed(functions: dict, holds) -> set:
-    """Return the names of the functions for which something holds, which may depend on the names found so far."""
+    """Return the names of functions that satisfy ``holds``; repeat, as ``holds`` may use the names found so far."""
     found: set = set()
     while more := {name for name, one in functions.items() if name not in found and holds(one, found)}:
         found |= more

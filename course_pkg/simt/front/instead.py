@@ -41,7 +41,7 @@ class Refusal:
 
 
 def refusal(construct: str, way: str = "", *, compiled: bool = False) -> Refusal:
-    """Return what is to be said of a construct that the interpreter refuses.
+    """Return the words that refuse a construct: what it is, and what to write instead.
 
     If Numba does not compile the construct and no way is given, the way is plain code.
 
@@ -93,7 +93,7 @@ def of_member(module: str, name: str) -> Refusal:
 
 
 def of_call(name: str) -> Refusal:
-    """Return the refusal of a call of something in ``cuda`` that is no function.
+    """Return the refusal of a call of an object in ``cuda`` that is not a function.
 
     Examples
     --------
@@ -236,7 +236,7 @@ MEMBERS = {  # {module: {name: what to write instead}}
     },
 }
 COMPILED_MEMBERS = {"numpy": ("array_equal",)}
-CALLS = {  # {name of something in cuda that is no function: what to write instead of a call of it}
+CALLS = {  # {name of an object in cuda that is not a function: what to write instead of calling it}
     **{
         name: f"write cuda.{name}.x, without brackets"
         for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")

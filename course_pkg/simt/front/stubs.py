@@ -145,7 +145,7 @@ del _name, _direction
 
 
 CUDA = KernelName("", "The module itself, in kernel code that the interpreter writes.", "cuda")
-for_the_host: set[str] = set()  # all other names of ``cuda``: course_pkg.simt.api, which has them, adds them
+for_the_host: set[str] = set()  # all other names of ``cuda``; course_pkg.simt.api defines and adds them
 
 
 def _members(simt_name: str) -> list[str]:

@@ -12,7 +12,7 @@ _C_NAMES = {
 
 
 def parts_of(name: str) -> tuple[str, int] | None:
-    """Return the type of the parts and their number for the name of a vector type; None for any other name.
+    """Return the type and the number of a vector type's parts, from its name; return None for any other name.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from course_pkg.simt.memory.publications import Publication
 
 ADDS = ("add", "inc", "dec")
-NEW = 4  # so many of a thread's last additions may be tested by a branch later on
+NEW = 4  # later branches may test this many of a thread's last additions
 
 
 @dataclass(eq=False)

@@ -40,7 +40,7 @@ class Level:
         self.stamp[lanes] = stamps[lanes]
 
     def clock(self, whom: str, thread: int, row: int, lane: int, order: Order) -> dict:
-        """Return a clock of what a thread publishes about itself and its warp; ``whom`` is the prefix of its names."""
+        """Return the clock that a thread publishes about itself and its warp; ``whom`` is the prefix of its keys."""
         if not self.ready[row, lane]:
             return {}
         clock = {(f"{whom}thread", thread): int(self.ready[row, lane])}

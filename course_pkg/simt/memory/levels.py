@@ -1,8 +1,9 @@
 """Levels: integers that threads raise and lower again by additions, such as a lock that is taken by adding 1.
 
-Additions commute: what a thread finds is the sum of what all threads have added before, in whatever order. So a thread
-whose branch would be another one if an addition were missing has learnt of this addition, although it knows nothing of
-many others: threads that have tried in vain add 1 and subtract it again at any time.
+Additions commute: what a thread finds is the sum of what all threads have added before, in whatever order. Suppose
+that a thread would take another branch if one addition were missing. Then it has learnt of this addition. It may still
+know nothing of many other additions, because threads that fail to take the lock add 1 and subtract it again at any
+time.
 
 For each other thread, the interpreter asks which of its additions the atomic might have come before. Without them the
 element would have held another number, which also depends on what other threads might have added by then. The
@@ -42,7 +43,7 @@ class Stand(Sight):
     change: int = 0
 
     def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
-        """Return clocks of what a thread learns that would have taken another branch in some of the worlds."""
+        """Return clocks of what a thread learns if it would have taken another branch in some of the worlds."""
         raise NotImplementedError
 
 

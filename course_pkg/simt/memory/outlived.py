@@ -107,7 +107,8 @@ def first_and_last(read, asked, inner, by_unit, entries, stamps, unordered) -> I
     inner, by_unit : ndarray
         The units that are changed, ascending, and the order of the changes by unit.
     entries, stamps : ndarray
-        Those of the changes. If several change one element, the first of them is asked for, then the last one.
+        Entries and stamps of the changes. If several changes concern one element, ``unordered`` is called for the first
+        of them, then for the last one.
     unordered : callable
         Tells which changes are in no order with the reads.
     """

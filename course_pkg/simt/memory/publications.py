@@ -27,7 +27,7 @@ class Publication:
     after_all : bool
         Whether the thread knew all earlier publications of the element, its own included.
     added : int
-        What it has added to the element; 0 if it is no addition.
+        What it has added to the element; 0 if it is not an addition.
     noticed : dict
         Numbers that the atomic might have found instead, and for each of them whether the thread would then have taken
         another branch.

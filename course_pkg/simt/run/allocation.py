@@ -108,7 +108,7 @@ def _only_at_run_time(node, name: str) -> str:
 
 
 def _computed(node) -> bool:
-    """Tell whether a shape has a call, an attribute, or a product of tuples: these are no literals for Numba."""
+    """Tell whether a shape has a call, an attribute, or a product of tuples: these are not literals for Numba."""
     written = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "shape")]
     return any(
         isinstance(part, ast.Call)

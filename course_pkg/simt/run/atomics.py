@@ -208,7 +208,7 @@ def _otherwise(run, place, old, way, operand):
 
 
 def _bare(place):
-    """Return a place without what its indices depend on: what is kept of a read keeps nothing older."""
+    """Return a place whose indices no longer refer to older values, so that a kept read keeps none of them alive."""
     indices = tuple(replace(one, otherwise=None, origin=None) for one in place.indices)
     return replace(place, indices=indices, doubtful=())
 

@@ -253,7 +253,7 @@ def _element(run, frame, node, array):
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     indices = [_number(run, frame, part) for part in parts]
     whole = isinstance(array, Array) and len(indices) == array.ndim and array.dtype.kind in "iuf"
-    if not whole or any(np.asarray(i).dtype.kind not in "iu" for i in indices):  # None is no integer
+    if not whole or any(np.asarray(i).dtype.kind not in "iu" for i in indices):  # None is not an integer
         return None
     at = sum(i * by for i, by in zip(indices, array.strides, strict=True)) + array.offset + owner(run, array)
     return array.flat.take(at, mode="clip")

@@ -7,7 +7,7 @@ from course_pkg.simt.run.expressions import condition
 from course_pkg.simt.run.hindsight import decide
 from course_pkg.simt.run.statements import runs
 
-# what the text of an exception may consist of: Numba puts no text together while the kernel runs
+# nodes that the text of an exception may have, because Numba cannot build text while a kernel runs
 _PLAIN = (
     *(ast.Constant, ast.Name, ast.Load, ast.Tuple, ast.JoinedStr),
     *(ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.USub),

@@ -47,6 +47,6 @@ def through_gate(run, frame, node, mask: Mask, handler) -> Mask:
         rows = wave.by_warp(waiting.full, False)
         neighbours = wave.from_warps(rows.any(axis=1)[:, None] | rows)
     gate.passed = mask.narrow(neighbours)
-    loop = next(reversed(run.turns))  # of these turns, not of those around them
+    loop = next(reversed(run.turns))  # the loop of the innermost turns
     run.turns[loop] = run.turns[loop].union(gate.passed)
     return mask.minus(gate.passed)

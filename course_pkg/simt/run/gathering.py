@@ -34,7 +34,7 @@ NOTHING = object()  # the function is not one of those in this file
 
 
 def of_sequences(run, frame, node, name: str, arguments: list, mask):
-    """Call a function of sequences by its name; return ``NOTHING`` if it is no such function."""
+    """Call a function of sequences by its name; return ``NOTHING`` if the name is not that of such a function."""
     if name.startswith("numpy."):
         name = name.removeprefix("numpy.")
         if name in ARRAY_FUNCTIONS:

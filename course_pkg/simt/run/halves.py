@@ -154,7 +154,7 @@ class Pair:
         return next((one for one in self.halves if one is not half and not one.done), None)
 
     def next_after(self, half: Half) -> threading.Semaphore:
-        """Return what lets the other half go on; if both have ended, what lets the launch go on."""
+        """Return the semaphore for which the other half waits; if both have ended, the launch's."""
         other = self.other(half)
         return self._end if other is None else other.turn
 

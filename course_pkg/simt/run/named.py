@@ -98,7 +98,7 @@ def asked(run, frame, node: ast.Call, name: str, mask) -> Value:
 
 
 def _is_a(kind, wanted) -> bool | None:
-    """Return whether a Numba type is what a kernel names; None if this name is no type. An int has 64 bits."""
+    """Return whether a kernel's name stands for this Numba type; None if it names no type. An int has 64 bits."""
     if isinstance(wanted, Builtin) and wanted.name == "tuple":
         return isinstance(kind, types.BaseTuple)
     if not isinstance(wanted, TypeName):

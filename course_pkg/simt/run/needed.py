@@ -74,7 +74,7 @@ def no_elements(frame, node, thing) -> SimtError:
 
 
 def not_called(frame, node: ast.Call, thing) -> SimtError | None:
-    """Return the error for round brackets behind something that is no function; None if nothing better is known."""
+    """Return the error for round brackets behind something that is not a function; None if nothing better is known."""
     text = ast.unparse(node.func)
     if isinstance(thing, Array):
         instead = f"an array: write its index in square brackets, as in {text}[i]"

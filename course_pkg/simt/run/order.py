@@ -44,8 +44,8 @@ class Order:
     by_block : bool
         Whether the blocks run one after another.
     behind : float or None
-        From 0 to less than 1: which of a group's informed barriers comes before this (:class:`.Meetings`). Up to that
-        barrier, all warps run in lock step. None if nothing does.
+        A position among a group's informed barriers (:class:`.Meetings`), from 0 for the first to less than 1. All
+        warps run in lock step up to the barrier at this position. None if no part runs in lock step.
     arrays : list of ndarray
         All arrays that the launch may write.
     """
@@ -84,18 +84,18 @@ class Order:
 def warps_first(parity: int, behind: float | None = None) -> Iterator[None]:
     """Let launches in a ``with`` block run warps one after another between barriers, and look for no races.
 
-    Warps that wait in a loop for others of their block let these go on, and continue as soon as they can. Then nothing
-    is counted. A kernel that cannot end in such an order raises :class:`NoOrder`.
+    Warps that wait in a loop for other warps of their block let these run, and continue as soon as they can. Nothing is
+    counted in such a run. A kernel that cannot end in such an order raises :class:`NoOrder`.
 
     Parameters
     ----------
     parity : int
         0 if the warps with even numbers are first in each block, 1 if those with odd numbers are.
     behind : float, optional
-        From 0 to less than 1: which of the launch's informed barriers, from the first to the last, comes before this.
-        All warps run in lock step up to that barrier. The same launch must have run in lock step before, and told which
-        barriers these are: those with an atomic before them whose result is used. By default, nothing runs in lock
-        step.
+        A position among the launch's informed barriers, from 0 for the first to less than 1. A barrier is informed if
+        the result of an atomic before it is used. All warps run in lock step up to the barrier at this position. The
+        same launch must have run in lock step before, because that run finds the informed barriers. By default, no part
+        runs in lock step.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def remember(run, place, value: Value) -> None:
         strand = kept.pop(event)
         if event < WATCH:
             reads |= reads_of(event, strand, array.space != "local")
-    if reads:  # of some element of this memory; for the others, this is too much
+    if reads:  # kept for the whole memory, although only some elements depend on these reads
         kept[MANY] = Strand(array.flat, ANY_THREAD, source=frozenset(reads))
 
 

@@ -36,8 +36,8 @@ class Spin:
     names : frozenset of str
         The arrays whose atomics the threads wait for, under their names in the function that contains the statement.
     gate : tuple of (ast.stmt, bool) or None
-        A statement in which some threads spin for others, which they meet behind it, such as ``if t == 0:``; and
-        whether these are all threads of their block, and not only of their warp.
+        A statement, such as ``if t == 0:``, in which some threads spin for all the threads that they meet after it; and
+        true if these are all threads of their block, false if they are only those of their warp.
     """
 
     loop: ast.While
@@ -116,7 +116,7 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
     while waiting or here:
         came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
         here = here.union(came)
-        while turn.meets and came and waiting:  # all that need no help pass before any of them goes on
+        while turn.meets and came and waiting:  # threads that need no help all pass first, then all run on
             came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
             here = here.union(came)
         if _comes_too_early(run, turn, here, waiting):

@@ -148,7 +148,7 @@ class Variable:
         The lanes that have assigned the variable; None if all lanes of the call have.
     number : Value or None
         In a trip of an unrolled loop, the constant that the loop's variable equals in all lanes of this trip. Lanes
-        that are not in the trip may hold another number, so that ``value`` is no constant.
+        that are not in the trip may hold another number, so that ``value`` is not a constant.
     newest : tuple or None
         ``(value, mask)`` of the last assignment in a branch that is being run, if it was made in some lanes only. To
         these lanes, the variable has this value, with its own value number. The number of ``value`` is another one,

@@ -42,7 +42,13 @@ def fixed_cases() -> dict[str, Case]:
 
 @cache
 def large_cases() -> dict[str, Case]:
-    """Return launches on grids larger than any cache, by name; ``case.cost`` gives the bytes that must move."""
+    """Return launches on grids larger than any cache, by name; ``case.cost`` gives the bytes that must move.
+
+    Examples
+    --------
+    >>> large_cases()["cg_search_250"].cost.bytes > 60e6
+    True
+    """
     return _collect("large")
 
 

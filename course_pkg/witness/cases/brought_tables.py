@@ -160,7 +160,7 @@ def brought_interpolation(knots, values, points, out):
 
 @cuda.jit
 def brought_elimination(matrix, right, k):
-    """One step of Gauss: each thread clears one row below the pivot."""
+    """One step of Gaussian elimination: each thread makes one element below the pivot zero."""
     row = cuda.grid(1) + k + 1
     n = matrix.shape[0]
     if row < n:

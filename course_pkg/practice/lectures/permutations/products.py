@@ -38,7 +38,7 @@ def _back_in_place(n, rng):
     A, order = random_matrix((n, n), rng, longest=3), permutation(n, rng)
     perm = np.empty_like(order)
     perm[order] = np.roll(order, 1)  # one cycle: perm[i] is never i
-    # whoever looks for column i in row i, and not for perm[i], must find nothing in any row
+    # an answer that looks in row i for column i, instead of perm[i], must find nothing in any row
     A.data[A.indices == np.repeat(reference.invert(perm), np.diff(A.indptr))] = 0
     A.eliminate_zeros()
     diagonal = 2.0 ** rng.integers(1, 5, n)  # so that every quotient is exact
