@@ -621,8 +621,8 @@ guess_paradox = viz.Prediction(
 guess_paradox
 
 # %% slideshow={"slide_type": "skip"}
-side = 2 ** (big.a.size.bit_length() // 2)  # fields that exceed the caches
-heat = HeatProblem.random((side, side))
+edge = 2 ** (big.a.size.bit_length() // 2)  # fields that exceed the caches
+heat = HeatProblem.random((edge, edge))
 out, work = np.empty_like(heat.T), stencil_reference.work_arrays_2d(heat.T)
 
 
@@ -679,7 +679,7 @@ def areas_of(found):
 
 here_too = dict(zip(AREAS[1:], steps.measurements[1:], strict=True))  # without array statements
 areas = {
-    "this CPU": viz.areas_picture(here_too, t_peak_gb_s=steps.t_peak_gb_s, note=f"{side} × {side}. {this_machine}"),
+    "this CPU": viz.areas_picture(here_too, t_peak_gb_s=steps.t_peak_gb_s, note=f"{edge} × {edge}. {this_machine}"),
     "two GPUs": viz.on_each(areas_of, gpu_stencils.values()),
 }
 viz.slider(areas.get, areas, label="processor", start="two GPUs")
