@@ -139,11 +139,12 @@ guess_flops.reveal(
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.cg.variants import VARIANTS as SOLVERS
+from course_pkg.stencil.problem import LARGE_EDGE
 
 TWO_KERNELS, iterations = SOLVERS["cg_two_kernel"].by(CUDA), 2
 clocks_of_cg = {}  # seconds of one iteration: its bytes at T_peak, its flops at the datasheet's rate
 for found in bench.records("cg"):
-    moved = found.one(TWO_KERNELS, shape=[1000] * 3, iterations=iterations).cost
+    moved = found.one(TWO_KERNELS, shape=[LARGE_EDGE] * 3, iterations=iterations).cost
     gpu, rate = short_name(found.device.name), find_machine(found.device.name).fp64_gflop_s
     clocks_of_cg[gpu] = moved.bytes / t_peaks[gpu] / 1e9 / iterations, moved.flops / rate / 1e9 / iterations
 assert all(memory_s > 10 * flops_s for memory_s, flops_s in clocks_of_cg.values())
@@ -371,13 +372,16 @@ Markdown(
 
 # %% slideshow={"slide_type": "skip"}
 from course_pkg.witness.cases import large_cases
-from course_pkg.witness.clocks import NOT_COUNTED
+from course_pkg.witness.clocks import MEMORY
+from course_pkg.witness.longest import clocks_in_turn
 
-assert all(clock.startswith("memory") for found in longest.values() for clock in found.values() if clock != NOT_COUNTED)
-found_shares = {
-    gpu: {name: int(clock.removeprefix("memory ").removesuffix("%")) for name, clock in found.items() if clock != NOT_COUNTED}
-    for gpu, found in longest.items()
+its_clocks = {
+    gpu: {name: clocks_in_turn(found, [LARGE.format(name)], limits.recorded("vector", found.device.slug).stream) for name in SHOWN}
+    for gpu, found in gpus.items()
 }
+its_clocks = {gpu: {name: its for name, its in found.items() if its is not None} for gpu, found in its_clocks.items()}
+assert all(its.longest_unit == MEMORY for found in its_clocks.values() for its in found.values())
+found_shares = {gpu: {name: round(100 * its.shares[MEMORY]) for name, its in found.items()} for gpu, found in its_clocks.items()}
 assert all(set(SHOWN) - set(found) == {"triad_fused"} for found in found_shares.values())
 assert all(found["triad"] > 100 < found["dot"] for found in found_shares.values())
 assert 87 < found_shares["H200"]["copy"] <= 91 and found_shares["H200"]["copy_two"] > 95
@@ -617,8 +621,8 @@ guess_paradox = viz.Prediction(
 guess_paradox
 
 # %% slideshow={"slide_type": "skip"}
-side = 2 ** (big.a.size.bit_length() // 2)  # fields that exceed the caches
-heat = HeatProblem.random((side, side))
+edge = 2 ** (big.a.size.bit_length() // 2)  # fields that exceed the caches
+heat = HeatProblem.random((edge, edge))
 out, work = np.empty_like(heat.T), stencil_reference.work_arrays_2d(heat.T)
 
 
@@ -675,7 +679,7 @@ def areas_of(found):
 
 here_too = dict(zip(AREAS[1:], steps.measurements[1:], strict=True))  # without array statements
 areas = {
-    "this CPU": viz.areas_picture(here_too, t_peak_gb_s=steps.t_peak_gb_s, note=f"{side} × {side}. {this_machine}"),
+    "this CPU": viz.areas_picture(here_too, t_peak_gb_s=steps.t_peak_gb_s, note=f"{edge} × {edge}. {this_machine}"),
     "two GPUs": viz.on_each(areas_of, gpu_stencils.values()),
 }
 viz.slider(areas.get, areas, label="processor", start="two GPUs")

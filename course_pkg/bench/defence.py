@@ -151,10 +151,7 @@ def _require_streams(measurements) -> None:
     if not measurements:
         raise CourseError("There is nothing to defend a T_peak with: pass measurements of a copy or a triad.")
     for m in measurements:
-        if m.cost is None:
-            raise CourseError(
-                f"The bytes that {m.label} moves are unknown, so it has no bandwidth: give it a Cost."
-            )
+        m.known_cost()
     if len({(m.device.kind, m.device.name) for m in measurements}) > 1:
         raise CourseError("The measurements come from several devices: a T_peak belongs to one of them.")
 

@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from numbers import Real
 from pathlib import Path
 
+from course_pkg.bench import soundness
 from course_pkg.bench.device import Device
 from course_pkg.bench.measurement import Measurement
 from course_pkg.core import Cost, CourseError, Implementation
@@ -122,7 +122,11 @@ def _parsed(text: str) -> tuple[int, Document | None]:
     for row in rows:
         its.check(row)
     head = {name: found[name] for name in ("origin", *its.head)}
-    return SCHEMA, Document(found["kind"], head, Device(**found["device"]), rows)
+    soundness.require_once(map(its.key, rows))
+    soundness.require_head(head)
+    device = Device(**found["device"])
+    soundness.require_device(device.to_dict())
+    return SCHEMA, Document(found["kind"], head, device, rows)
 
 
 def keep(path: Path, new: Document) -> Path:
@@ -176,14 +180,12 @@ def _require_same(what, there, here, where):
 
 
 def _check_measurement(row) -> None:
-    _ = from_row(row, None).samples_s[0]
+    soundness.require_measurement(row)
+    from_row(row, None)
 
 
 def _check_counted(row) -> None:
-    if not all(isinstance(row[key], str) for key in ("case", "date")):
-        raise TypeError("case and date must be text")
-    if not all(isinstance(n, Real) for n in counted(row).values()):
-        raise TypeError(f"a counter of {row['case']} is not a number")
+    soundness.require_counted(row, counted(row))
 
 
 def to_row(m: Measurement) -> dict:

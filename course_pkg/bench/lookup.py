@@ -42,7 +42,7 @@ def find(
         A string is the name of a function (``"laplacian_tiled"``), a label of a table, a variant (``"tiled"``), an
         operation (``"laplacian"``), or words of a function's name (``"marching tiled"``); None means all.
     size : int or str or tuple of int
-        Points along each side of a grid, or numbers of a vector: ``512``, ``"512^3"``, ``(512, 512, 512)``, ``"2^30"``.
+        Points along each edge of a grid, or numbers of a vector: ``512``, ``"512^3"``, ``(512, 512, 512)``, ``"2^30"``.
     dtype : str or numpy.dtype
         ``"fp64"`` and ``"double"`` mean ``"float64"``.
     library : str
@@ -71,8 +71,8 @@ def find(
         raise CourseError(_no_such_name(measurements, what))
     chosen = named if library is None else [m for m in named if m.library in _libraries(named, library)]
     if size is not None:
-        sides = parse_size(size)
-        chosen = [m for m in chosen if _has_size(m, sides)]
+        edges = parse_size(size)
+        chosen = [m for m in chosen if _has_size(m, edges)]
     wanted = {k: list(v) if isinstance(v, tuple) else v for k, v in parameters.items()}
     if dtype is not None:
         wanted["dtype"] = dtype
@@ -85,7 +85,7 @@ def find(
 
 
 def parse_size(size) -> tuple[int, ...]:
-    """Return a size as a tuple: one number for a vector or a cube, several for the sides of a grid.
+    """Return a size as a tuple: one number for a vector or a cube, several for the edges of a grid.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def parse_size(size) -> tuple[int, ...]:
         return (base,) * exponent if exponent in (2, 3) and base > 10 else (base**exponent,)
     if not re.fullmatch(r"\s*\d+(\s*[x×,]\s*\d+)*\s*", text):
         raise CourseError(f"{size!r} is no size: write 512, 512^3, 16384x16384 or 2^30.")
-    return tuple(int(side) for side in re.findall(r"\d+", text))
+    return tuple(int(edge) for edge in re.findall(r"\d+", text))
 
 
 def describe(m: Measurement) -> str:
@@ -171,9 +171,9 @@ def _libraries(measurements, library) -> set[str]:
     return same or {name for name in there if words <= set(_key(name).split("_"))}
 
 
-def _has_size(m, sides) -> bool:
+def _has_size(m, edges) -> bool:
     own = tuple(m.parameters.get("shape", [m.parameters.get("n")]))
-    return own == sides or (len(sides) == 1 and set(own) == set(sides))
+    return own == edges or (len(edges) == 1 and set(own) == set(edges))
 
 
 def _agree(name, found, wanted) -> bool:

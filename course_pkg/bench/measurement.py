@@ -119,6 +119,20 @@ class Measurement:
         """Flops of the variant / median time, in GFLOP/s; None if the cost is unknown."""
         return self.cost and self.cost.gflop_s(self.median_s)
 
+    def known_cost(self, wanted: str = "bandwidth") -> Cost:
+        """Return the cost, for whom an unknown one is an error; ``wanted`` is what would be computed from it.
+
+        Raises
+        ------
+        CourseError
+            If the cost is unknown.
+        """
+        if self.cost is None:
+            raise CourseError(
+                f"The bytes that {self.label} moves are unknown, so it has no {wanted}: give it a Cost."
+            )
+        return self.cost
+
     def bound_s(self, copy: "Measurement") -> float:
         """Return the seconds in which a copy would move the bytes of this variant: its bytes / a copy's bandwidth.
 
@@ -127,12 +141,9 @@ class Measurement:
         CourseError
             If either cost is unknown.
         """
-        for m in (self, copy):
-            if m.cost is None:
-                raise CourseError(
-                    f"The bytes that {m.label} moves are unknown, so it has no bound: give it a Cost."
-                )
-        return self.cost.bytes / (copy.throughput_gb_s * 1e9)
+        moved = self.known_cost("bound").bytes
+        copy.known_cost("bound")
+        return moved / (copy.throughput_gb_s * 1e9)
 
     def over_bound(self, copy: "Measurement") -> float:
         """Return time / bound: the median time divided by :meth:`bound_s`; 1 if it is as fast as memory allows."""

@@ -1,6 +1,7 @@
 """What one run of ``course bench cg`` must show: each demand on a method, compared with the measured value."""
 
 from course_pkg.bench import Measurement, matching
+from course_pkg.bench.demand import demand
 from course_pkg.cg.outcome import SLACK
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS, MIXED, VARIANTS
@@ -54,9 +55,9 @@ def _solver(measurements, edge, iterations) -> list[dict]:
     found, true = solves[0].observed["iterations"], solves[0].observed["true_residual"]
     over, name = pairs[0].over_bound(copy), f"{TWO_KERNEL}, {edge}³"
     return [
-        _row(f"{name}: iterations", f"= {iterations}", f"{found}", found == iterations),
-        _row(f"{name}: true residual", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL),
-        _row(f"{name}: time / bound", f"≤ {OVER_BOUND[edge]:.2f}", f"{over:.3f}", over <= OVER_BOUND[edge]),
+        demand(f"{name}: iterations", f"= {iterations}", f"{found}", found == iterations),
+        demand(f"{name}: true residual", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL),
+        demand(f"{name}: time / bound", f"≤ {OVER_BOUND[edge]:.2f}", f"{over:.3f}", over <= OVER_BOUND[edge]),
     ]
 
 
@@ -68,13 +69,13 @@ def _deferred(measurements) -> list[dict]:
     solve, name, iterations = solves[0], f"{DEFERRED}, {LARGE}³", PUBLISHED[LARGE]
     found, true = solve.observed["iterations"], solve.observed["true_residual"]
     rows = [
-        _row(f"{name}: iterations", f"= {iterations}", f"{found}", found == iterations),
-        _row(f"{name}: true residual", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL),
+        demand(f"{name}: iterations", f"= {iterations}", f"{found}", found == iterations),
+        demand(f"{name}: true residual", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL),
     ]
     if solve.device.name in DEFERRED_S:
         longest = DEFERRED_S[solve.device.name]
         what = f"{name}: time on {solve.device.name}"
-        rows.append(_row(what, f"≤ {longest} s", f"{solve.median_s:.1f} s", solve.median_s <= longest))
+        rows.append(demand(what, f"≤ {longest} s", f"{solve.median_s:.1f} s", solve.median_s <= longest))
     return rows
 
 
@@ -86,11 +87,11 @@ def _mixed(measurements, edge) -> list[dict]:
     if not (two and mixed):
         return []
     true, name = mixed[0].observed["true_residual"], f"{IN_TWO_PRECISIONS}, {edge}³"
-    rows = [_row(f"{name}: true residual", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL)]
+    rows = [demand(f"{name}: true residual", f"≤ {RTOL:.2g}", f"{true:.3g}", true <= SLACK * RTOL)]
     if edge in MIXED_FASTER:
         times, least = two[0].median_s / mixed[0].median_s, MIXED_FASTER[edge]
         what = f"{name}: faster than {TWO_KERNEL.label}"
-        rows.append(_row(what, f"≥ {least}×", f"{times:.2f}×", times >= least))
+        rows.append(demand(what, f"≥ {least}×", f"{times:.2f}×", times >= least))
     return rows
 
 
@@ -103,8 +104,4 @@ def _against_scipy(measurements) -> list[dict]:
     best, rival = min(ours, key=lambda m: m.median_s), theirs[0]
     times = rival.median_s / best.median_s
     what = f"{best.label}: faster than {rival.label}"
-    return [_row(what, f"≥ {FASTER}×", f"{times:.2f}×", times >= FASTER)]
-
-
-def _row(what, demand, measured, met) -> dict:
-    return {"what": what, "demand": demand, "measured": measured, "met": "yes" if met else "NO"}
+    return [demand(what, f"≥ {FASTER}×", f"{times:.2f}×", times >= FASTER)]

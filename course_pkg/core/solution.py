@@ -6,6 +6,9 @@ from typing import Any
 
 from course_pkg.core.errors import CourseError
 
+# the true residual may exceed the tolerance by this factor: it is rounded differently from the updated residual
+SLACK = 1.01
+
 
 class Status(Enum):
     """Why a solver stopped.
@@ -82,3 +85,14 @@ class Solution:
         state = "converged" if self.converged else "NOT converged"
         last = f", last residual norm {self.residual_norms[-1]:.3e}" if self.residual_norms else ""
         return f"{state} after {self.iterations} iterations{last}: {self.reason}"
+
+
+def nothing_to_solve(x) -> Solution:
+    """Return the result for b = 0.
+
+    Examples
+    --------
+    >>> print(nothing_to_solve(None))
+    converged after 0 iterations, last residual norm 0.000e+00: b is zero, and so is x.
+    """
+    return Solution(x, Status.CONVERGED, "b is zero, and so is x.", 0, (0.0,))

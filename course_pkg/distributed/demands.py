@@ -1,6 +1,7 @@
 """What one run of ``course bench scaling`` must show: iterations as on one rank, efficiencies, and forecasts."""
 
 from course_pkg.bench import Measurement
+from course_pkg.bench.demand import demand
 from course_pkg.bench.lookup import function_name
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.distributed import forecast
@@ -34,13 +35,13 @@ def _iterations(measurements, link) -> list[dict]:
         edge, found = p["shape"][0], m.observed["iterations"]
         if function_name(m) in ON_GPUS and edge in PUBLISHED:
             wanted = PUBLISHED[edge]
-            rows.append(_row(f"{_what(m)}: iterations", f"= {wanted}", f"{found}", found == wanted))
+            rows.append(demand(f"{_what(m)}: iterations", f"= {wanted}", f"{found}", found == wanted))
         if one := alone(m, measurements):
             same = found == one.observed["iterations"]
             groups.setdefault((p["ranks"], _by(m)), []).append(same)
     for (ranks, by), same in groups.items():
         what = f"{ranks} ranks{by}: solves with the iterations of one rank"
-        rows.append(_row(what, "all", f"{sum(same)} of {len(same)}", all(same)))
+        rows.append(demand(what, "all", f"{sum(same)} of {len(same)}", all(same)))
     return rows
 
 
@@ -66,7 +67,7 @@ def _efficiency(measurements, edge) -> list[dict]:
     _, efficiency, fastest = best[judged]
     measured = f"{efficiency:.3f}" + (f" ({beside}: {best[beside][1]:.3f})" if beside in best else "")
     what = f"{_what(fastest)}, the fastest: efficiency of {judged}"
-    return [_row(what, f"≥ {least:.2f}", measured, efficiency >= least)]
+    return [demand(what, f"≥ {least:.2f}", measured, efficiency >= least)]
 
 
 def _forecasts(measurements, link) -> list[dict]:
@@ -94,7 +95,7 @@ def _forecasts(measurements, link) -> list[dict]:
                 f"{RANKS} ranks{by}: forecasts of {len(off)} iterations by {name}, from one rank and messages"
             )
             measured = f"{min(off):+.1%} to {max(off):+.1%}".replace("-", "−")
-            found.append(_row(what, f"within {WITHIN:.0%}", measured, max(map(abs, off)) <= WITHIN))
+            found.append(demand(what, f"within {WITHIN:.0%}", measured, max(map(abs, off)) <= WITHIN))
     return found
 
 
@@ -105,7 +106,3 @@ def _by(m) -> str:
 
 def _what(m) -> str:
     return f"{m.label}, {m.parameters['shape'][0]}³, {m.parameters['ranks']} ranks{_by(m)}"
-
-
-def _row(what, demand, measured, met) -> dict:
-    return {"what": what, "demand": demand, "measured": measured, "met": "yes" if met else "NO"}

@@ -80,8 +80,8 @@ def problem(name: str, size: int | None = None, seed: int = 0) -> SparseProblem:
     ============================== ======================= =========================================================
     name                           size                    matrix
     ============================== ======================= =========================================================
-    poisson_2d, poisson_3d         points along a side     5-point and 7-point Laplacian, zero outside the grid
-    tetrahedral                    points along a side     P1 Laplacian of an irregular mesh, :mod:`.mesh`
+    poisson_2d, poisson_3d         points along an edge    5-point and 7-point Laplacian, zero outside the grid
+    tetrahedral                    points along an edge    P1 Laplacian of an irregular mesh, :mod:`.mesh`
     power_law, power_law_symmetric rows                    a scale-free graph: few long rows, many short ones
     airfoil, bar, …                fixed                   from PyAMG's gallery, only the real ones
     ============================== ======================= =========================================================

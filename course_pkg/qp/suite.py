@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from course_pkg.bench import Measurement, gpu, matching, measure, progress
+from course_pkg.bench.demand import demand
 from course_pkg.core import CourseError
 from course_pkg.qp import suite_batch
 from course_pkg.qp.problem import PROBLEMS, problem
@@ -146,7 +147,7 @@ def _near_copy(measurements) -> list[dict]:
     if not (found and copy):
         return []
     share = 8 * SIZES["gpu"] ** 2 / found[0].median_s / 1e9 / copy.t_eff_gb_s
-    return [_row(f"{rows}: bytes of Q, of copy", f"≥ {NEAR_COPY:.2f}", f"{share:.3f}", share >= NEAR_COPY)]
+    return [demand(f"{rows}: bytes of Q, of copy", f"≥ {NEAR_COPY:.2f}", f"{share:.3f}", share >= NEAR_COPY)]
 
 
 def _compaction(measurements) -> list[dict]:
@@ -156,7 +157,7 @@ def _compaction(measurements) -> list[dict]:
     for short in (m for what in compacted for m in matching(measurements, what, **wanted) if whole):
         times = whole[0].median_s / short.median_s
         what = f"{short.what} over {dense}, {INACTIVE:.0%} inactive"
-        rows.append(_row(what, f"≥ {FASTER_COMPACTED:.0f}×", f"{times:.1f}×", times >= FASTER_COMPACTED))
+        rows.append(demand(what, f"≥ {FASTER_COMPACTED:.0f}×", f"{times:.1f}×", times >= FASTER_COMPACTED))
     return rows
 
 
@@ -167,14 +168,14 @@ def _batches(measurements) -> list[dict]:
         return []
     times = found[0].observed["cpu_s"] / found[0].median_s
     what = f"{BATCH.by(CUDA)} over {BATCH.by(CPU)}, {problems} × {n}"
-    return [_row(what, f"≥ {FASTER_BATCH:.0f}×", f"{times:.1f}×", times >= FASTER_BATCH)]
+    return [demand(what, f"≥ {FASTER_BATCH:.0f}×", f"{times:.1f}×", times >= FASTER_BATCH)]
 
 
 def _solved_batches(measurements) -> list[dict]:
     problems, n, _ = BATCHED
     found = matching(measurements, VARIANTS["apg_batch"].by(CUDA), n=n, problems=problems)
     return [
-        _row(
+        demand(
             f"{m.what}, {problems} × {n}: solved",
             "all",
             f"{m.observed['solved']:.2%}",
@@ -197,9 +198,5 @@ def _never_slower(measurements) -> list[dict]:
                 met = quick.observed["converged"] and times >= 1
                 # a plain method that gave up would have taken longer still
                 at_least = "" if plain[0].observed["converged"] else "more than "
-                rows.append(_row(f"{what}, {name}: over plain", "≥ 1×", f"{at_least}{times:.1f}×", met))
+                rows.append(demand(f"{what}, {name}: over plain", "≥ 1×", f"{at_least}{times:.1f}×", met))
     return rows
-
-
-def _row(what, demand, measured, met) -> dict:
-    return {"what": what, "demand": demand, "measured": measured, "met": "yes" if met else "NO"}

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from course_pkg.bench import Measurement, compare, gpu, matching, progress
+from course_pkg.bench.demand import demand
 from course_pkg.core import CourseError, Library
 from course_pkg.permutation.problem import problem
 from course_pkg.spmv import suite_jacobi
@@ -95,11 +96,11 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         best = min(ours, key=lambda m: m.median_s)
         faster[name, n] = theirs.median_s / best.median_s
         what = f"{name}: {best.label} over {rival.library}"
-        rows.append(_row(what, f"≥ {LEAST:.2f}×", f"{faster[name, n]:.2f}×", faster[name, n] >= LEAST))
+        rows.append(demand(what, f"≥ {LEAST:.2f}×", f"{faster[name, n]:.2f}×", faster[name, n] >= LEAST))
     if device == "gpu" and faster:
         many = sum(times >= HALF for times in faster.values())
         what = f"matrices on which the best kernel is ≥ {HALF}× as fast as {rival.library}"
-        rows.append(_row(what, f"≥ {len(faster) / 2:g}", f"{many}", 2 * many >= len(faster)))
+        rows.append(demand(what, f"≥ {len(faster) / 2:g}", f"{many}", 2 * many >= len(faster)))
     return rows
 
 
@@ -117,7 +118,3 @@ def _products_of(measurements, library, name, n) -> list[Measurement]:
         and not {"values", "order"} & set(m.parameters)
         and all(m.parameters.get(k) == v for k, v in wanted.items())
     ]
-
-
-def _row(what, demand, measured, met) -> dict:
-    return {"what": what, "demand": demand, "measured": measured, "met": "yes" if met else "NO"}

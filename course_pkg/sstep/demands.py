@@ -1,6 +1,7 @@
 """What the records of this topic must show: demands on operations, on numbers of iterations, and on preconditioning."""
 
 from course_pkg.bench import Measurement, matching
+from course_pkg.bench.demand import demand
 from course_pkg.core import Library
 from course_pkg.sstep.problem import PUBLISHED
 from course_pkg.sstep.variants import VARIANTS
@@ -43,9 +44,9 @@ def _operations(measurements) -> list[dict]:
             times = theirs[0].median_s / ours.median_s
             share = ours.cost.throughput_gb_s(ours.median_s) / copy.t_eff_gb_s
             what = f"{ours.label}, s = {size['s']}: over cuBLAS, of copy"
-            demand = f"≥ {FASTER:g}× or ≥ {NEAR_COPY:.2f}"
+            wanted = f"≥ {FASTER:g}× or ≥ {NEAR_COPY:.2f}"
             rows.append(
-                _row(what, demand, f"{times:.2f}×, {share:.2f}", times >= FASTER or share >= NEAR_COPY)
+                demand(what, wanted, f"{times:.2f}×, {share:.2f}", times >= FASTER or share >= NEAR_COPY)
             )
     return rows
 
@@ -57,7 +58,7 @@ def _published(measurements) -> list[dict]:
         if edge in PUBLISHED:
             wanted = PUBLISHED[edge]
             rows.append(
-                _row(f"{found.label}, {edge}³: iterations", f"= {wanted}", *_of(found, wanted, wanted))
+                demand(f"{found.label}, {edge}³: iterations", f"= {wanted}", *_of(found, wanted, wanted))
             )
     return rows
 
@@ -73,7 +74,7 @@ def _within_a_block(measurements) -> list[dict]:
         ]
         for m in others:
             s, least = m.parameters.get("s", 1), plain.observed["iterations"]
-            rows.append(_row(_what(m), f"≤ {least + s}", *_of(m, least - s, least + s)))
+            rows.append(demand(_what(m), f"≤ {least + s}", *_of(m, least - s, least + s)))
     return rows
 
 
@@ -85,7 +86,7 @@ def _stable(measurements) -> list[dict]:
             if m.parameters["shape"][0] < SMALL:
                 continue  # in a short solve, one pass is more than 5 % of the iterations
             most = WITHIN * plain.observed["iterations"]
-            rows.append(_row(_what(m), f"≤ {most:.0f}", *_of(m, 0, most)))
+            rows.append(demand(_what(m), f"≤ {most:.0f}", *_of(m, 0, most)))
     return rows
 
 
@@ -96,11 +97,13 @@ def _amg(measurements) -> list[dict]:
             found[_edge(m)] = m
     rows = []
     if LARGE in found:
-        rows.append(_row(f"{_what(found[LARGE])}, vcycle", f"≤ {MOST_AMG}", *_of(found[LARGE], 0, MOST_AMG)))
+        rows.append(
+            demand(f"{_what(found[LARGE])}, vcycle", f"≤ {MOST_AMG}", *_of(found[LARGE], 0, MOST_AMG))
+        )
     if LARGE in found and SMALL in found:
         growth = found[LARGE].observed["iterations"] / found[SMALL].observed["iterations"]
         what = f"vcycle: iterations on {LARGE}³ over {SMALL}³"
-        rows.append(_row(what, f"≤ {MOST_GROWTH}", f"{growth:.2f}", growth <= MOST_GROWTH))
+        rows.append(demand(what, f"≤ {MOST_GROWTH}", f"{growth:.2f}", growth <= MOST_GROWTH))
     return rows
 
 
@@ -131,7 +134,3 @@ def _what(m) -> str:
 def _of(m, least, most):
     found = m.observed["iterations"]
     return f"{found}", least <= found <= most
-
-
-def _row(what, demand, measured, met) -> dict:
-    return {"what": what, "demand": demand, "measured": measured, "met": "yes" if met else "NO"}

@@ -174,10 +174,10 @@ def studies(sizes=(12, 20), bases=BASES, steps=(4, 8, 16), *, rtol=1e-10) -> dic
     4
     """
     found = {}
-    for side in sizes:
-        A = Laplacian((side, side, side))
+    for edge in sizes:
+        A = Laplacian((edge, edge, edge))
         cg = conjugate_gradient(A, rtol=rtol)
-        found[side] = {basis: {s: study(A, basis, s, rtol=rtol, cg=cg) for s in steps} for basis in bases}
+        found[edge] = {basis: {s: study(A, basis, s, rtol=rtol, cg=cg) for s in steps} for basis in bases}
     return found
 
 

@@ -6,6 +6,7 @@ from math import prod
 import numpy as np
 
 from course_pkg.bench import Measurement, compare, gpu, progress
+from course_pkg.bench.demand import demand
 from course_pkg.core import CourseError, Library
 from course_pkg.stencil import reference, suite_steps
 from course_pkg.stencil.problem import HeatProblem
@@ -63,12 +64,12 @@ def demands(measurements: list[Measurement]) -> list[dict]:
             best = max(ours, key=lambda m: m.t_eff_gb_s)
             found = best.t_eff_gb_s / bound[0].t_eff_gb_s
             rows.append(
-                {
-                    "what": f"share of the {stream.operation}: {best.label}",
-                    "demand": f"≥ {limit:.2f}",
-                    "measured": f"{found:.3f}",
-                    "met": "yes" if found >= limit else "NO",
-                }
+                demand(
+                    f"share of the {stream.operation}: {best.label}",
+                    f"≥ {limit:.2f}",
+                    f"{found:.3f}",
+                    found >= limit,
+                )
             )
     return rows
 

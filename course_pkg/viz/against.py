@@ -6,7 +6,14 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from course_pkg.core import CourseError
-from course_pkg.viz.axes import draw_bound, name_lines, note_below, plain_linear, require_points
+from course_pkg.viz.axes import (
+    draw_bound,
+    name_lines,
+    note_below,
+    plain_linear,
+    require_costs,
+    require_points,
+)
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, MUTED, SERIES
 
@@ -39,6 +46,7 @@ def t_eff_against(
     '...'
     """
     require_points(series)
+    require_costs(m for points in series.values() for _, m in points)
     if not all(x > 0 for points in series.values() for x, _ in points):
         raise CourseError("The axis is logarithmic: every number must be positive.")
 

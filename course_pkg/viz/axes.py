@@ -86,6 +86,12 @@ def require_points(series) -> None:
         raise CourseError("There is nothing to draw: pass at least one line with at least one measurement.")
 
 
+def require_costs(measurements) -> None:
+    """Check that each measurement says how many bytes it moves: a bandwidth that is unknown has no place on an axis."""
+    for m in measurements:
+        m.known_cost()
+
+
 def draw_bound(ax, value) -> None:
     """Draw a bound on y as a dashed line; :func:`name_lines` writes its name."""
     ax.axhline(value, color=BOUND, lw=2, ls="--")

@@ -18,6 +18,7 @@ from course_pkg.viz.axes import (
     note_below,
     plain_linear,
     plain_log,
+    require_costs,
     require_points,
 )
 from course_pkg.viz.picture import Picture, draw
@@ -46,6 +47,7 @@ def t_eff_sweep(series, *, t_peak_gb_s=None, caches=(), title="", note="") -> Pi
     """
 
     require_points(series)
+    require_costs(m for ms in series.values() for m in ms)
 
     def plot(figure):
         ax = figure.subplots()
@@ -169,6 +171,7 @@ def flops_sweep(series, *, title="", note="") -> Picture:
     """
 
     require_points(series)
+    require_costs(m for ms in series.values() for m in ms)
     first = min(round(ms[0].cost.flops / ms[0].parameters["n"]) for ms in series.values())
     colours = colours_of(series)
 

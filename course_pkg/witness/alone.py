@@ -26,7 +26,7 @@ def ask(who: str, edge: int, samples: int = 1, timeout_s: float = 900) -> dict:
     who : str
         One of ``WHO``.
     edge : int
-        Number of points along one side of the grid.
+        Number of points along one edge of the grid.
 
     Returns
     -------

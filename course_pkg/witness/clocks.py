@@ -86,8 +86,20 @@ class Clocks:
         return all(name in self.shares for name in (MEMORY, *UNITS))
 
     @property
+    def longest_unit(self) -> str:
+        """Name of the longest clock; ``"not counted"`` if a clock that could be longer was not counted.
+
+        Examples
+        --------
+        >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.99}, 8, 8, 1, 0.9).longest_unit
+        'L1'
+        """
+        name = max(self.shares, key=self.shares.get)
+        return name if self._complete or self.shares[name] >= BINDS else NOT_COUNTED
+
+    @property
     def longest(self) -> str:
-        """Name of the longest clock, and its share of the time.
+        """The longest clock and its share of the time, in words. Programs ask ``longest_unit`` and ``shares``.
 
         The result is ``"not counted"`` if a clock that could be longer was not counted.
 
@@ -98,9 +110,8 @@ class Clocks:
         >>> Clocks(1e-3, {"memory": 0.45, "L1": 0.6}, 8, 8, 1, 0.9).longest
         'not counted'
         """
-        name = max(self.shares, key=self.shares.get)
-        known = self._complete or self.shares[name] >= BINDS
-        return f"{name} {self.shares[name]:.0%}" if known else NOT_COUNTED
+        name = self.longest_unit
+        return NOT_COUNTED if name == NOT_COUNTED else f"{name} {self.shares[name]:.0%}"
 
     def seconds(self, name: str) -> float | None:
         """Return how many seconds a unit would need alone; None if the device did not count it."""

@@ -11,9 +11,9 @@ from course_pkg.cg.variants import Method
 from course_pkg.core import Library, Variant
 from course_pkg.witness import record
 from course_pkg.witness.cases import large_cases
-from course_pkg.witness.clocks import Clocks, clocks
+from course_pkg.witness.clocks import NOT_COUNTED, Clocks, clocks
 from course_pkg.witness.compare import by_name
-from course_pkg.witness.longest import longest_in_turn
+from course_pkg.witness.longest import clocks_in_turn
 from course_pkg.witness.on_device import OnDevice
 
 SMALL, LARGE = PUBLISHED  # edges of the two cubes that are measured
@@ -126,8 +126,21 @@ class Iterations(OnDevice):
         >>> on.iteration_clock(two), on.iteration_clock(two, library=Library.CUPY)
         ('memory 93%', 'not counted')
         """
-        ours = LAUNCHES.get(variant.name, ()) if library is Library.NUMBA_CUDA else ()
-        return longest_in_turn(self.found, [f"cg_{kernel}_{edge}" for kernel in ours], self.copy)
+        ours = self.iteration_clocks(variant, edge) if library is Library.NUMBA_CUDA else None
+        return NOT_COUNTED if ours is None else ours.longest
+
+    def iteration_clocks(self, variant: Variant, edge: int = SMALL) -> Clocks | None:
+        """Return all clocks of an iteration by our kernels; None if one of its launches was not counted.
+
+        Examples
+        --------
+        >>> from course_pkg import bench
+        >>> from course_pkg.cg.variants import VARIANTS
+        >>> Iterations(bench.recorded("cg")).iteration_clocks(VARIANTS["cg_two_kernel"]).longest_unit
+        'memory'
+        """
+        cases = [f"cg_{kernel}_{edge}" for kernel in LAUNCHES.get(variant.name, ())]
+        return clocks_in_turn(self.found, cases, self.copy)
 
     def moved(self, edge: int, *kernels: str) -> tuple[float, float, float, float]:
         """Return bytes per point of kernels: those that must be read and written, then those counted as such."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 from course_pkg.bench import Measurement, Recorded
 from course_pkg.core.units import format_time
 from course_pkg.witness import record
-from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, clocks, in_turn, is_timed
+from course_pkg.witness.clocks import MEMORY, NOT_COUNTED, UNITS, Clocks, clocks, in_turn, is_timed
 
 
 def longest_clock(found: Recorded, case: str, copy: Measurement) -> str:
@@ -65,10 +65,27 @@ def longest_in_turn(found: Recorded, cases: Sequence[str], copy: Measurement) ->
     >>> longest_in_turn(stencils, ["flux_x_16384", "flux_y_16384"], copy)
     'memory 84%'
     """
+    its = clocks_in_turn(found, cases, copy)
+    return NOT_COUNTED if its is None else its.longest
+
+
+def clocks_in_turn(found: Recorded, cases: Sequence[str], copy: Measurement) -> Clocks | None:
+    """Return all clocks of large cases that are launched one after the other; None if one of them was not counted.
+
+    Arguments are those of :func:`longest_in_turn`, which returns the longest of these clocks in words.
+
+    Examples
+    --------
+    >>> from course_pkg import bench
+    >>> stencils = bench.recorded("stencil")
+    >>> copy = stencils.one("copy", size=512, dtype="float64")
+    >>> clocks_in_turn(stencils, ["flux_x_16384", "flux_y_16384"], copy).longest_unit
+    'memory'
+    """
     counted = counted_large(found.device.slug)
     launches = [counted.get(case) for case in cases]
     known = bool(launches) and all(map(is_timed, launches))
-    return clocks(in_turn(launches), copy.t_eff_gb_s).longest if known else NOT_COUNTED
+    return clocks(in_turn(launches), copy.t_eff_gb_s) if known else None
 
 
 def clock_row(found: Recorded, case: str, copy: Measurement) -> dict[str, str]:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from course_pkg.bench import Measurement, cpu, measure, progress
+from course_pkg.bench.demand import demand
 from course_pkg.core import CourseError, Implementation
 from course_pkg.stencil import cost, reference
 from course_pkg.stencil.problem import HeatProblem
@@ -70,9 +71,7 @@ def demands(measurements: list[Measurement]) -> list[dict]:
             value = measured(*(found[key] for key in keys))
             met = value >= limit if at_least else value <= limit
             bound = f"{'≥' if at_least else '≤'} {form.format(limit)}"
-            rows.append(
-                {"what": what, "demand": bound, "measured": form.format(value), "met": "yes" if met else "NO"}
-            )
+            rows.append(demand(what, bound, form.format(value), met))
 
     seconds = "{:.3g} s"
     add(f"{PLAIN}, time at {MIDDLE}³", [(PLAIN, MIDDLE)], lambda m: m.median_s, 0.06, seconds)

@@ -46,6 +46,17 @@ def test_cells_are_short(lecture):
         assert lines <= (SLIDE_LINES if shown else CELL_LINES), f"too long: {cell.source[:60]!r}"
 
 
+@pytest.mark.parametrize("lecture", LECTURES, ids=name)
+def test_nothing_that_is_shown_is_taken_apart(lecture):
+    """A number is asked of the object that holds it, and not read from a text for people such as ``"memory 93%"``."""
+    code = "\n".join(cell.source for cell in code_cells(notebooks.read(lecture)))
+    apart = re.findall(
+        r"\.(?:r?partition|startswith|endswith|removeprefix|removesuffix)\(|\bre\.(?:search|match|f\w+)\(",
+        code,
+    )
+    assert apart == []
+
+
 def test_percentages_are_written_in_one_way():
     """Texts that learners read say "5%", as `:.0%` does in what lectures compute."""
     root = repo_root()

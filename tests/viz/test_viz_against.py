@@ -1,5 +1,7 @@
 """The plot of T_eff against a parameter."""
 
+from dataclasses import replace
+
 import pytest
 
 from course_pkg import viz
@@ -35,3 +37,19 @@ def test_nothing_cannot_be_drawn(series):
 def test_a_logarithmic_axis_has_no_zero():
     with pytest.raises(CourseError, match="every number must be positive"):
         viz.t_eff_against({"one": [(0, measured(1))]}, xlabel="n", ticks=[1])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda m: viz.t_eff_against({"a": [(1, m)]}, xlabel="n", ticks=[1]),
+        lambda m: viz.t_eff_sweep({"a": [m]}),
+        lambda m: viz.flops_sweep({"a": [m]}),
+    ],
+    ids=["against", "sweep", "flops"],
+)
+def test_a_measurement_whose_bytes_are_unknown_has_no_place_on_an_axis(draw):
+    with pytest.raises(
+        CourseError, match="The bytes that a moves are unknown, so it has no bandwidth: give it a Cost"
+    ):
+        draw(replace(measured(1), cost=None))

@@ -79,6 +79,8 @@ def test_the_clock_of_an_iteration_is_the_work_of_its_launches_beside_the_sum_of
     moved = sum(c[clocks.READ] + c[clocks.WRITTEN] for c in counted)
     share = moved / on.copy.t_eff_gb_s / sum(c[clocks.TIME] for c in counted)  # GB/s are bytes per nanosecond
     assert on.iteration_clock(METHODS[0]) == f"memory {share:.0%}"
+    its = on.iteration_clocks(METHODS[0])
+    assert its.longest_unit == clocks.MEMORY and its.shares[clocks.MEMORY] == pytest.approx(share)
 
 
 @each_gpu
@@ -89,6 +91,7 @@ def test_an_iteration_of_which_a_launch_was_not_counted_has_no_clock(on):
     assert known == counted
     assert on.iteration_clock(METHODS[0], library=Library.CUPY) == clocks.NOT_COUNTED
     assert on.iteration_clock(VARIANTS["cg_csr"]) == clocks.NOT_COUNTED
+    assert on.iteration_clocks(VARIANTS["cg_csr"]) is None
 
 
 def test_by_name_gives_the_profiles_names_and_none_where_nothing_was_counted():

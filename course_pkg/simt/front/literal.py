@@ -69,3 +69,8 @@ def _is_too_long(kind, left, right) -> bool:
         ast.Mult: left.bit_length() + right.bit_length(),
     }
     return bits.get(kind, 0) > MOST_BITS
+
+
+def is_text(node) -> bool:
+    """Return whether a node of the source is a text, written out."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

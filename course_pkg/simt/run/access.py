@@ -6,6 +6,7 @@ from itertools import product
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.instead import of_attribute, of_node
+from course_pkg.simt.front.literal import is_text
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, put_off_doubts
@@ -45,7 +46,7 @@ def target_of(run, frame, node, mask: Mask) -> "Place | Array":
     owner = evaluate(run, frame, node.value, mask)
     if not isinstance(owner, Array):
         raise no_elements(frame, node, owner)
-    if isinstance(node, ast.Attribute) or _is_text(node.slice):
+    if isinstance(node, ast.Attribute) or is_text(node.slice):
         return _named(run, frame, node, owner)
     index = evaluate(run, frame, node.slice, mask)
     if is_view(owner, index):
@@ -65,10 +66,6 @@ def _named(run, frame, node, owner: Array) -> Array:
     )
 
 
-def _is_text(node) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
 @handles(ast.Subscript)
 def load(run, frame, node: ast.Subscript, mask: Mask):
     """Read an element; return a view if the subscript has slices, or fewer indices than the array has dimensions."""
@@ -77,7 +74,7 @@ def load(run, frame, node: ast.Subscript, mask: Mask):
         return part_of_tuple(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)
     if not isinstance(owner, Array):
         raise no_elements(frame, node, owner)
-    if _is_text(node.slice):
+    if is_text(node.slice):
         return loaded(run, frame, node, _named(run, frame, node, owner), mask)
     return element(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)
 

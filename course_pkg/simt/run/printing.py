@@ -8,6 +8,7 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
+from course_pkg.simt.front.literal import is_text
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
@@ -53,7 +54,7 @@ def _item(run, frame, node, mask) -> "str | Value | tuple":
     """Return an item of a printed line: a text from the source, a value with a number per lane, or a tuple of these."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
-    if any(isinstance(part, ast.JoinedStr) or _is_text(part) for part in ast.walk(node)):
+    if any(isinstance(part, ast.JoinedStr) or is_text(part) for part in ast.walk(node)):
         raise _refused(frame, node, f"a kernel cannot put a text together: {_INSTEAD}")
     written = ast.unparse(node)
     value = evaluate(run, frame, node, mask)
@@ -76,10 +77,6 @@ def _printable(frame, node, written: str, value) -> "Value | tuple":
             f"Numba does not print complex numbers in a kernel: print ({written}).real and .imag.",
         )
     return value
-
-
-def _is_text(node) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _refused(frame, node, why: str) -> SimtError:
