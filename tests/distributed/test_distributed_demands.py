@@ -12,7 +12,9 @@ from course_pkg.distributed.recorded import iteration_s
 from course_pkg.distributed.work import COEFFICIENTS, Work
 
 RECORDS = {on.device.slug: on for on in bench.records("scaling")}
-pytestmark = pytest.mark.skipif(not RECORDS, reason="no scaling is recorded")
+pytestmark = pytest.mark.skipif(
+    not RECORDS, reason="not recorded yet: `course bench scaling --device gpu --record` on GPUs"
+)
 
 
 @pytest.fixture(params=RECORDS)
