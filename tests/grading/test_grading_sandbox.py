@@ -213,7 +213,11 @@ finally:
     end.set()
 """
     with contained(processes=20) as sandbox:
-        error = raised(sandbox, source)
+        try:
+            error = raised(sandbox, source)
+        except SandboxLost as lost:  # on a busy machine, the watch may see the threads before they end
+            assert lost.reason == "your code started 20 processes or more"
+            return
         assert (error.kind, error.message) == ("RuntimeError", "can't start new thread")
         assert 0 < sandbox.get("started") < 20
 
