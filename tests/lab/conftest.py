@@ -52,6 +52,7 @@ def lab(tmp_path_factory):
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=_hears_ctrl_c,
         )
     try:
         deadline = time.monotonic() + PATIENCE_S
@@ -69,6 +70,11 @@ def lab(tmp_path_factory):
         if server.poll() is None:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
+
+
+def _hears_ctrl_c():
+    """Let a process hear Ctrl-C: what a script starts in the background ignores it, and so would all its children."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
