@@ -4,13 +4,18 @@ import psutil
 import pytest
 from needs import need
 
-from course_pkg.grading import bubblewrap
+from course_pkg.grading import bubblewrap, seccomp
 from course_pkg.grading.sandbox import LearnerError, Limits, Sandbox, SandboxLost
 
 
 def need_bubblewrap():
     """Skip where there can be no sandbox, and say so; on CI that is an error."""
     need(bubblewrap.obstacle())
+
+
+def need_filter():
+    """Go on only where system calls can be filtered."""
+    need("" if seccomp.program() else "libseccomp is missing")
 
 
 def contained(**limits) -> Sandbox:

@@ -6,7 +6,7 @@ import socket
 import time
 
 import pytest
-from sandbox_cases import contained, raised
+from sandbox_cases import contained, need_filter, raised
 
 from course_pkg.grading import seccomp
 from course_pkg.grading.sandbox import LearnerError, SandboxLost
@@ -29,8 +29,7 @@ ROUTES = {  # ways to memory that is no process's own
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_memory_that_is_no_processs_own_is_not_to_be_had(route):
-    if not seccomp.program():
-        pytest.skip("libseccomp is missing")
+    need_filter()
     with contained(memory_bytes=1 << 30) as sandbox:
         assert raised(sandbox, ROUTES[route]).kind in ("PermissionError", "OSError")
 
@@ -95,8 +94,7 @@ FAMILIES = [n for n in dir(socket) if n.startswith("AF_")]
 
 @pytest.mark.parametrize("call", ["socket.socket({}, t)", "socket.socketpair({}, t)"])
 def test_sockets_of_no_family(call):
-    if not seccomp.program():
-        pytest.skip("libseccomp is missing")
+    need_filter()
     source = f"""
 import socket
 made = []
@@ -124,8 +122,7 @@ CALLS = {
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of calls are this machine's")
 @pytest.mark.parametrize("call", CALLS)
 def test_no_new_namespaces_for_root_either(call):
-    if not seccomp.program():
-        pytest.skip("libseccomp is missing")
+    need_filter()
     source = f"""
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -144,8 +141,7 @@ found = sorted(found)
 def test_large_parts_of_the_kernel_are_closed():
     numbers = {"ptrace": 101, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323, "keyctl": 250,
                "io_uring_setup": 425, "mount": 165, "process_vm_readv": 310, "memfd_secret": 447}  # fmt: skip
-    if not seccomp.program():
-        pytest.skip("libseccomp is missing")
+    need_filter()
     source = f"""
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
@@ -190,8 +186,7 @@ CHANNELS = {  # what one sandbox does to files that another one sees as well
 
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_files_that_sandboxes_share_carry_no_numbers_between_them(channel):
-    if not seccomp.program():
-        pytest.skip("libseccomp is missing")
+    need_filter()
     with contained() as sandbox:
         assert raised(sandbox, f"import os, time\n{CHANNELS[channel]}").kind in ("PermissionError", "OSError")
 
