@@ -40,6 +40,8 @@ class Numbers:
         Most iterations.
     delta : float
         u·r before the first iteration, for pcg.
+    least : float, optional
+        Smallest norm so far; by default, ``norm``.
 
     Attributes
     ----------
@@ -63,9 +65,10 @@ class Numbers:
     ([8.0], True, False)
     """
 
-    def __init__(self, room, norm, target, limit, delta=0.0):
+    def __init__(self, room, norm, target, limit, delta=0.0, least=None):
         state = np.zeros(SIZE)
-        state[DELTA], state[TARGET], state[LIMIT], state[LEAST] = delta, target**2, limit, norm**2
+        state[DELTA], state[TARGET], state[LIMIT] = delta, target**2, limit
+        state[LEAST] = (norm if least is None else least) ** 2
         state[STOPPED] = CONVERGED if norm <= target else RUNNING if limit > 0 else LIMITED
         self.room, self.norms, self.iterations, self.stopped = room, [norm], 0, int(state[STOPPED])
         self.target, self.seen, self.queued = target, state, 0

@@ -246,3 +246,37 @@ cases.add(
     f"{ONE_THREAD}, from 2 moments",
     name="sstep_moments_scalars",
 )
+
+ONE_BLOCK = "scalar work of a pass by one block"
+for s in (2, 8):
+    cases.add(
+        sstep.gram_pass_kernel(s),
+        1,
+        THREADS_PASS,
+        lambda s=s: (
+            numbers((2 * s + 1,) * 2) + 4 * s * np.eye(2 * s + 1) + 1,
+            running(),
+            zeros(scalars.KEPT),
+            zeros((8, 2 * s + 1, 2 * s + 1)),
+            zeros((2 * s, s)),
+            zeros(2 * s),
+        ),
+        f"{ONE_BLOCK}, from the Gram matrix of {2 * s} directions",
+        name=f"sstep_gram_pass_{s}",
+    )
+for s in (2, 3):
+    cases.add(
+        sstep.moments_pass_kernel(s),
+        1,
+        THREADS_PASS,
+        lambda s=s: (
+            np.array([*(1 / (k + 1) for k in range(2 * s)), 1.0]),
+            running(),
+            zeros(scalars.KEPT),
+            np.eye(s),
+            np.full(s, 8.0),
+            zeros((s, s)),
+        ),
+        f"{ONE_BLOCK}, from {2 * s} moments",
+        name=f"sstep_moments_pass_{s}",
+    )

@@ -28,6 +28,8 @@ class Pace:
     ----------
     target : float
         The norm to reach.
+    spare : int, optional
+        Most extra reductions of the solve; with 0, all passes are whole.
 
     Attributes
     ----------
@@ -46,9 +48,9 @@ class Pace:
     4
     """
 
-    def __init__(self, target: float):
+    def __init__(self, target: float, spare: int = SPARE):
         self.target, self.known = target, []
-        self.begun, self.meant, self.spare, self.looked = 0, False, SPARE, 0
+        self.begun, self.meant, self.spare, self.looked = 0, False, spare, 0
 
     def begin(self, iterations: int) -> None:
         """Say that a whole pass would begin after so many iterations.
@@ -163,6 +165,33 @@ class Pace:
             return rest
         self.spare, self.meant = self.spare - 1, wanted >= left
         return wanted
+
+    def surely(self, iterations: int, s: int, most: int) -> int:
+        """Return how many whole passes have to be done, even if the residual begins to fall ``FAST`` times as fast.
+
+        It is at most ``most``, and 0 if a shorter pass is or may be due. If none can be due, it is at least 1.
+
+        Examples
+        --------
+        >>> pace = Pace(1e-6)
+        >>> pace.note(0, 1.0); pace.note(96, 1e-2)
+        >>> pace.surely(96, s=16, most=8)  # 192 iterations seem to be left, so 96 are; a pass after 64 may be shorter
+        5
+        >>> pace.surely(96, s=16, most=4), pace.surely(272, s=16, most=8), pace.surely(272, s=2, most=8)
+        (4, 0, 4)
+        """
+        if self.rest(iterations, s) < s:
+            return 0
+        shorter = self.matters(iterations, s)
+        left = self.left(iterations)
+        if left == inf:
+            return min(1, most)
+        (began, first), (after, norm) = self.known[0], self.known[-1]
+        if first > norm:  # the residual may be falling more slowly just now than in the whole solve
+            mean = (after - began) * log(norm / self.target) / log(first / norm) - (iterations - after)
+            left = min(left, mean)
+        passes = int((left / FAST - FAST * s) // s) + 1 if shorter else max(1, int(left / FAST // s))
+        return max(0, min(most, passes))
 
     def _age(self, iterations):
         """Return how many iterations ago a norm was known."""

@@ -164,6 +164,8 @@ class Room:
 
     # ---- iterations whose scalar work may be done where the vectors live
 
+    most_ahead = 0  # most passes of several iterations that are queued together: none, where vectors are in host memory
+
     def looks(self, queued: int) -> bool:
         """Return whether the host is to look at the numbers, now that this many iterations are queued."""
         return True

@@ -5,8 +5,9 @@ numbers after each iteration. In GPU memory, kernels of one thread call them (``
 iterations without waiting for them, and looks at the numbers from time to time (``ahead.py``).
 
 Once a solve has stopped, its coefficients are zero, and iterations that are queued already leave x as it is. Steps are
-numbered as in ``solver.py``. The methods by s steps are here for s = 1, where a pass is an iteration; the scalar work
-of longer passes is that of ``scalar_work.py`` and ``projection.py``.
+numbered as in ``solver.py``. The methods by s steps are here for s = 1, where a pass is an iteration. The coefficients
+of longer passes are the work of whole blocks of threads on a GPU (``gpu_numba/passes.py``), and of ``scalar_work.py``
+and ``projection.py`` on the host; whether such a pass is the last one is decided here.
 """
 
 from math import sqrt
@@ -243,3 +244,51 @@ def gram_scalars(G, state, history, C, a):
             state[ITERATION] = iteration + 1
             if iteration + 1 >= state[LIMIT]:
                 state[STOPPED] = LIMITED
+
+
+def goes_on(squared, r_M_r, r_M_A_M_r, sound, unsound, s, state, history):
+    """Return whether a pass of s iterations is done, by what its sums say; end the solve otherwise.
+
+    Parameters
+    ----------
+    squared, r_M_r, r_M_A_M_r : float
+        r·r, r·Mr and r·MAMr at the beginning of the pass.
+    sound : bool
+        Whether the coefficients of the pass could be computed.
+    unsound : int
+        The value of ``state[STOPPED]`` if they could not.
+    s : int
+    state : float64 array, shape (SIZE,)
+        ``state[ITERATION]`` is a multiple of s; ``state[LEAST]`` is the smallest r·r so far.
+    history : float64 array, shape (KEPT,)
+        r·r of pass k is at ``k % KEPT``, and ``state[KNOWN]`` is k.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> state, history = np.zeros(SIZE), np.zeros(KEPT)
+    >>> state[LIMIT], state[LEAST] = 10, 9.0
+    >>> goes_on(9.0, 3.0, 2.0, True, ASKED, 4, state, history), int(state[ITERATION])
+    (True, 4)
+    >>> goes_on(4.0, 3.0, -2.0, True, ASKED, 4, state, history), state[STOPPED] == ASKED
+    (False, True)
+    """
+    done, number = int(state[ITERATION]), int(state[ITERATION]) // s
+    history[number % KEPT] = squared
+    state[KNOWN] = number
+    if squared <= state[TARGET]:
+        state[STOPPED] = CONVERGED
+    elif not (squared <= GREW_SQUARED * state[LEAST] and r_M_r > 0.0 and r_M_A_M_r > 0.0):
+        state[STOPPED] = ASKED
+    elif not sound:
+        state[STOPPED] = unsound
+    else:
+        state[LEAST] = min(state[LEAST], squared)
+        state[ITERATION] = done + s
+        if done + s >= state[LIMIT]:
+            state[STOPPED] = LIMITED
+        return True
+    return False

@@ -24,7 +24,9 @@ from course_pkg.sstep.ahead import Numbers, queue, swapped
 from course_pkg.sstep.bases import basis
 from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.outcome import diverged, ended, fell
-from course_pkg.sstep.scalars import ASKED, moments_scalars, pcg_alpha, pcg_beta, pfcg_scalars
+from course_pkg.sstep.pace import Pace
+from course_pkg.sstep.passes import Passes, moments_pass
+from course_pkg.sstep.scalars import ASKED, BROKEN, KEPT, moments_scalars, pcg_alpha, pcg_beta, pfcg_scalars
 from course_pkg.sstep.troubles import broken, moments_trouble
 
 ONE = basis("monomial", 1)  # a basis of the single vector M r, which is the same for every kind of basis
@@ -149,6 +151,8 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
         return _nothing(room)
     buffers = room.block(s), room.block(s)
     norms, trouble, step, iterations, fallbacks = [start.norm], None, None, 0, []
+    pace, most = Pace(start.target, spare=0), 0 if couple else min(room.most_ahead, 1 if callback else KEPT)
+    pace.note(0, start.norm)
     if s == 1 and couple is None:
         numbers = queue(room, start.numbers(room), _pass_of_one, swapped(*buffers), callback)
         norms, iterations = numbers.complete, numbers.iterations
@@ -156,34 +160,58 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
             room.residual(room.x, room.r)
     while norms[-1] > start.target and iterations < start.limit:
         old, fresh = (block[: 2 * s] for block in buffers)
-        room.powers(room.r, basis("monomial", s), fresh)  # 5
-        *mu, squared = room.moments(fresh, room.r)  # 6
-        norms[-1] = sqrt(max(squared, 0.0))
-        if norms[-1] <= start.target:
-            break
-        trouble = moments_trouble(mu, iterations) or diverged(
-            norms, "choose a smaller s, or pcg_sstep, whose basis stays well conditioned."
-        )
-        if trouble:
-            break
-        try:
-            step = (
-                scalar_work.first(mu) if step is None else scalar_work.following(mu, step, couple)
-            )  # 7 to 17
-        except scalar_work.Breakdown:
+        broke = False
+        if step is not None and most:
+            passes = pace.surely(iterations, s, most)
+            numbers = Passes(room, norms, start.target, start.limit - iterations, s, passes)
+            numbers.queue(moments_pass, old, fresh, basis("monomial", s))
+            numbers.read()
+            for k, norm in enumerate(numbers.norms):
+                pace.note(iterations + k * s, norm)
+            norms[-1:] = numbers.complete
+            iterations += numbers.iterations
+            buffers = buffers[:: -1 if numbers.done % 2 else 1]
+            if callback is not None and numbers.done:
+                callback(room.give(room.x))
+            if numbers.stopped == ASKED:
+                step, most = None, 0
+                room.residual(room.x, room.r)
+            broke = numbers.stopped == BROKEN
+        else:
+            room.powers(room.r, basis("monomial", s), fresh)  # 5
+            *mu, squared = room.moments(fresh, room.r)  # 6
+            norms[-1] = sqrt(max(squared, 0.0))
+            pace.note(iterations, norms[-1])
+            if norms[-1] <= start.target:
+                break
+            trouble = moments_trouble(mu, iterations) or diverged(
+                norms, "choose a smaller s, or pcg_sstep, whose basis stays well conditioned."
+            )
+            if trouble:
+                break
+            try:
+                step = (
+                    scalar_work.first(mu) if step is None else scalar_work.following(mu, step, couple)
+                )  # 7 to 17
+            except scalar_work.Breakdown:
+                broke = True
+            else:
+                room.update(old, fresh, step.beta, step.alpha, fresh)  # 18 to 21
+                buffers = buffers[::-1]
+                iterations += s
+                norms.append(_expected(room, norms))
+                if most:
+                    room.hand(step.W, "W")
+                    room.hand(step.alpha, "alpha")
+                if callback is not None:
+                    callback(room.give(room.x))
+        if broke:
             if not fall_back or (s == 1 and any(before == 1 for _, before in fallbacks)):
                 trouble = broken(s, iterations)
                 break
             fallbacks.append((iterations, s))
             s, step = max(1, s // 2), None
             room.residual(room.x, room.r)
-            continue
-        room.update(old, fresh, step.beta, step.alpha, fresh)  # 18 to 21
-        buffers = buffers[::-1]
-        iterations += s
-        norms.append(_expected(room, norms))
-        if callback is not None:
-            callback(room.give(room.x))
     extra = {"s": asked, "s_last": s, "fallbacks": tuple(fallbacks)}
     return ended(room, norms, start.target, iterations, trouble, extra, fell(asked, s, fallbacks))
 

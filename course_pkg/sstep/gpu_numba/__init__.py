@@ -6,8 +6,8 @@ memory, and ``methods`` the methods. The variants, each with its idea, are liste
 
 Arguments and equations are those of ``reference.py``; arrays are in GPU memory. If an argument does not fit, a function
 raises ``CourseError`` before anything is written. A launch does not synchronise. In pcg and pfcg, and in the s-step
-methods with s = 1, the host looks at the numbers after every eighth iteration. With a larger s it waits for the sums of
-each pass, so once for s iterations.
+methods with s = 1, the host looks at the numbers after every eighth iteration. With a larger s it looks after passes of
+which it is sure that they have to be done, at most eight (``passes.py`` of the topic).
 """
 
 from course_pkg.sstep.gpu_numba.basis import (
@@ -19,6 +19,7 @@ from course_pkg.sstep.gpu_numba.basis import (
 from course_pkg.sstep.gpu_numba.follow import follow_kernel
 from course_pkg.sstep.gpu_numba.gram_matrix import finish_gram_kernel, gram, parts
 from course_pkg.sstep.gpu_numba.methods import pcg, pcg_sstep, pcg_sstep_moments, pfcg
+from course_pkg.sstep.gpu_numba.passes import gram_pass_kernel, moments_pass_kernel
 from course_pkg.sstep.gpu_numba.scalars import (
     gram_scalars_kernel,
     moments_scalars_kernel,
@@ -52,6 +53,7 @@ __all__ = [
     "follow_kernel",
     "gram",
     "gram_kernel",
+    "gram_pass_kernel",
     "gram_scalars_kernel",
     "gram_warps_kernel",
     "groups_of",
@@ -59,6 +61,7 @@ __all__ = [
     "laplacian_recurrence_kernel",
     "moments",
     "moments_kernel",
+    "moments_pass_kernel",
     "moments_scalars_kernel",
     "parts",
     "pcg",

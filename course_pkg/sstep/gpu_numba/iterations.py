@@ -4,9 +4,10 @@ import numpy as np
 
 from course_pkg.device.graphs import SIMT
 from course_pkg.sstep.gpu_numba.follow import follow
+from course_pkg.sstep.gpu_numba.passes import gram_pass_kernel, moments_pass_kernel
 from course_pkg.sstep.gpu_numba.scalars import KERNELS
 from course_pkg.sstep.gpu_numba.sums import finish_kernel
-from course_pkg.sstep.tuning import THREADS
+from course_pkg.sstep.tuning import THREADS, THREADS_PASS
 
 UNSEEN = 1 if SIMT else 8  # iterations after which the host looks at their numbers
 
@@ -20,6 +21,8 @@ class Iterations:
     >>> DeviceRoom.__mro__[1] is Iterations
     True
     """
+
+    most_ahead = 8  # passes
 
     @property
     def repeats_iterations(self) -> bool:
@@ -47,6 +50,10 @@ class Iterations:
         """Return memory for a few numbers on the GPU, the same in every iteration."""
         return self.kept(shape, what)
 
+    def hand(self, array, what):
+        """Copy a few numbers to the memory that :meth:`few` returns."""
+        self.few(array.shape, what).copy_to_device(np.ascontiguousarray(array))
+
     def scalar(self, function, *arguments) -> None:
         """Do scalar work by one thread."""
         KERNELS[function][1, 1, self.stream](*arguments)
@@ -66,7 +73,7 @@ class Iterations:
     def gram_of_iteration(self, old, fresh):
         """Return the upper triangle of the Gram matrix in GPU memory; one reduction."""
         self.reductions += 1
-        m = 1 if old is None else 2
+        m = len(fresh) // (2 if old is None else 1)
         out = self.kept((m + 1, m + 1))
         self.sums(old, fresh, self.r, out)
         self.add(out)
@@ -79,6 +86,14 @@ class Iterations:
         self.again(("moments", block, self.r), self._moments, block, self.r, out)
         self.add(out)
         return out
+
+    def gram_pass(self, s, *arguments) -> None:
+        """Do the scalar work of a pass from its Gram matrix, by one block of threads."""
+        gram_pass_kernel(s)[1, THREADS_PASS, self.stream](*arguments)
+
+    def moments_pass(self, s, *arguments) -> None:
+        """Do the scalar work of a pass from its moments, by one block of threads."""
+        moments_pass_kernel(s)[1, THREADS_PASS, self.stream](*arguments)
 
     def add(self, sums) -> None:
         """Add up sums over all GPUs, in place; here, there is one."""
