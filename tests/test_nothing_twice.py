@@ -1,9 +1,11 @@
-"""No helper stands twice: two modules that need the same function import it from one place."""
+"""Nothing stands twice: modules import the same function from one place, and ask a variant for its name."""
 
 import ast
 from collections import defaultdict
+from importlib import import_module
 
 from course_pkg.paths import repo_root
+from course_pkg.topics import with_module
 
 LETTERS = 60  # a shorter body says too little to be the same thing twice
 # one operation for each library, kernels, and steps that learners read by themselves
@@ -29,3 +31,25 @@ def test_no_function_of_the_package_stands_twice():
         if len(body) >= LETTERS:
             places[body].append(f"{module}: {name}")
     assert [found for found in places.values() if len(found) > 1] == []
+
+
+def typed(*patterns):
+    """Yield the file and each string of the scripts whose paths match a pattern; of f-strings, each piece."""
+    for path in sorted(found for pattern in patterns for found in repo_root().glob(pattern)):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield path.name, node.value
+
+
+def test_no_lecture_or_figure_types_the_name_of_a_method():
+    """A piece of an f-string such as "moments, s = " counts as well; the name of a function is for programs."""
+    every = [
+        v for topic in with_module("variants") for v in import_module(f"course_pkg.{topic}.variants").VARIANTS
+    ]
+    names, functions = {v.called for v in every} - {""}, {v.function_name for v in every}
+    assert len(names) > 4
+    assert [
+        (file, said)
+        for file, said in typed("lectures/*.py", "figures/*.py")
+        if said.removesuffix(", s = ") in names and said not in functions
+    ] == []

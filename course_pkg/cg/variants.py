@@ -31,7 +31,7 @@ class Method(Variant):
     plan: fusion.Plan | None = field(default=None, hash=False)
 
 
-def _method(name, idea, plan, kernels, libraries=(CPU, CUDA)) -> Method:
+def _method(name, idea, plan, kernels, libraries=(CPU, CUDA), called="") -> Method:
     return Method(
         "cg",
         "cg",
@@ -42,6 +42,7 @@ def _method(name, idea, plan, kernels, libraries=(CPU, CUDA)) -> Method:
         arrays=unknown,
         kernels=kernels,
         plan=plan,
+        called=called,
         **COMMON,
     )
 
@@ -83,6 +84,7 @@ VARIANTS = Variants(
         "both; A p is never stored",
         fusion.TWO_KERNEL,
         ("search_kernel", "alpha_kernel", ("advance_kernel", 1), "beta_kernel"),
+        called="CG, two kernels",
     ),
     _method(
         "deferred_x",
@@ -90,6 +92,7 @@ VARIANTS = Variants(
         fusion.DEFERRED_X,
         ("search_kernel", "alpha_kernel", ("advance_kernel", 0), ("advance_kernel", 2), "beta_kernel"),
         (CUDA,),
+        called="CG, two kernels, x later",
     ),
     Variant(
         "cg",

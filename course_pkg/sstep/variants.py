@@ -67,6 +67,7 @@ VARIANTS = Variants(
         EVERYWHERE,
         kernels=("follow_kernel", "pcg_alpha_kernel", "pcg_beta_kernel", ("laplacian_recurrence_kernel", 0)),
         result="x0",
+        called="CG, by operations",
     ),
     _variant(
         "pfcg",
@@ -81,6 +82,7 @@ VARIANTS = Variants(
             ("update_block_kernel", 1),
         ),
         result="x0",
+        called="CG, one sum",
     ),
     _variant(
         "pcg_sstep_moments",
@@ -90,6 +92,7 @@ VARIANTS = Variants(
         EVERYWHERE,
         kernels=(*FUSED[:2], ("moments_kernel", 4), "finish_kernel", ("update_block_kernel", 4)),
         result="x0",
+        called="moments",
     ),
     _variant(
         "pcg_sstep",
@@ -99,6 +102,7 @@ VARIANTS = Variants(
         EVERYWHERE,
         kernels=(*FUSED, *GRAM, ("project_block_kernel", 4)),
         result="x0",
+        called="stable",
     ),
 )
 METHODS = tuple(v for v in VARIANTS if v.result == "x0")  # a solve returns its first guess, changed
