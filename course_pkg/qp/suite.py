@@ -146,7 +146,7 @@ def _near_copy(measurements) -> list[dict]:
     found = matching(measurements, rows, n=SIZES["gpu"], dtype="float64", inactive=None, rows=None)
     if not (found and copy):
         return []
-    share = 8 * SIZES["gpu"] ** 2 / found[0].median_s / 1e9 / copy.t_eff_gb_s
+    share = found[0].of_copy(copy, 8 * SIZES["gpu"] ** 2)
     return [demand(f"{rows}: bytes of Q, of copy", f"≥ {NEAR_COPY:.2f}", f"{share:.3f}", share >= NEAR_COPY)]
 
 

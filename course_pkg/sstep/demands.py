@@ -42,7 +42,7 @@ def _operations(measurements) -> list[dict]:
             if not (copy and theirs) or size["n"] < LARGE**3 or "warps" in ours.parameters:
                 continue
             times = theirs[0].median_s / ours.median_s
-            share = ours.cost.throughput_gb_s(ours.median_s) / copy.t_eff_gb_s
+            share = ours.of_copy(copy)
             what = f"{ours.label}, s = {size['s']}: over cuBLAS, of copy"
             wanted = f"≥ {FASTER:g}× or ≥ {NEAR_COPY:.2f}"
             rows.append(

@@ -62,7 +62,7 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         ours = [m for m in here if (m.operation, m.library) == ("laplacian", library)]
         if bound and ours:
             best = max(ours, key=lambda m: m.t_eff_gb_s)
-            found = best.t_eff_gb_s / bound[0].t_eff_gb_s
+            found = best.of_copy(bound[0], best.cost.a_eff_bytes)
             rows.append(
                 demand(
                     f"share of the {stream.operation}: {best.label}",

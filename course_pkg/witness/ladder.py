@@ -75,7 +75,7 @@ class Ladder:
 
     def of_copy(self, m: Measurement) -> float:
         """Return a kernel's T_eff, divided by the T_eff of the copy of a grid of the same size."""
-        return m.t_eff_gb_s / self.copy(m.parameters["shape"][0]).t_eff_gb_s
+        return m.of_copy(self.copy(m.parameters["shape"][0]), m.cost.a_eff_bytes)
 
     def clocks(self, variant: Variant) -> Clocks:
         """Return the clocks of a variant on 512³ doubles."""

@@ -61,7 +61,7 @@ class Products(OnDevice):
 
     def over_bound(self, m: Measurement) -> float:
         """Return the time of a product, divided by the time that a long copy takes for the bytes of the CSR product."""
-        return m.median_s / self.library(m.parameters["matrix"]).bound_s(self.copy)
+        return m.over_bound(self.copy, self.library(m.parameters["matrix"]).cost.bytes)
 
     def jacobi(self, form: str, matrix: str, order: str | None = None) -> Measurement:
         """Return the measurement of a step of Jacobi's method by our kernel, with rows in an order."""

@@ -47,7 +47,7 @@ class Programs(OnDevice):
     def of_copy(self, m: Measurement) -> float:
         """Return the speed of an update, counting each byte of the whole Q and of the vectors once, over the copy's."""
         whole = VARIANTS["update"].cost(m.parameters["n"], dtype=m.parameters["dtype"])
-        return whole.bytes / m.median_s / 1e9 / self.copy.t_eff_gb_s
+        return m.of_copy(self.copy, whole.bytes)
 
     def clocks(self, case: str) -> Clocks:
         """Return bytes, time and clocks of a large case, such as ``qp_update_rows_16384``, as they were counted."""

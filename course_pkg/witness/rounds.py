@@ -46,8 +46,7 @@ class Rounds(OnDevice):
 
     def of_copy(self, name: str, s: int) -> float:
         """Return the bandwidth of our kernel, divided by that of the copy; s must be one of :meth:`steps`."""
-        ours = self.operation(name, s)
-        return ours.cost.throughput_gb_s(ours.median_s) / self.copy.t_eff_gb_s
+        return self.operation(name, s).of_copy(self.copy)
 
     def solve(self, variant: Variant, edge: int, *, rtol: float = 1e-6, **chosen) -> Measurement | None:
         """Return the measurement of a whole solve of Poisson's problem, matrix-free and without a preconditioner."""
