@@ -13,7 +13,6 @@ from course_pkg.qp.suite_solves import (
     APG,
     BATCH,
     CONTROL,
-    COPY,
     CPU,
     CUDA,
     INACTIVE,
@@ -27,6 +26,9 @@ from course_pkg.qp.suite_solves import (
     rival_solve,
 )
 from course_pkg.qp.variants import VARIANTS
+from course_pkg.vector.bound import bounding_stream
+
+__all__ = ["PARTS", "bounding_stream", "demands", "run"]
 
 SIZES = {"cpu": 4096, "gpu": 16384}  # unknowns of an update
 QUICK_SIZE = 256
@@ -134,11 +136,6 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         *_solved_batches(measurements),
         *_never_slower(measurements),
     ]
-
-
-def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
-    """Return the copy that was measured together with the updates; None if there is none."""
-    return next(iter(matching(measurements, COPY)), None)
 
 
 def _near_copy(measurements) -> list[dict]:

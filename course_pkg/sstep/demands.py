@@ -5,10 +5,9 @@ from course_pkg.bench.demand import demand
 from course_pkg.core import Library
 from course_pkg.sstep.problem import PUBLISHED
 from course_pkg.sstep.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
+from course_pkg.vector.bound import bounding_stream
 
 CUDA, CUPY, CPU = Library.NUMBA_CUDA, Library.CUPY, Library.NUMBA_CPU
-COPY = STREAMS["copy"].by(CUPY)
 OPERATIONS = ("moments", "gram", "update_block", "project_block")
 FASTER, NEAR_COPY = 2.0, 0.90  # twice as fast as cuBLAS, or 0.9 of a copy's bandwidth: one is enough
 WITHIN = 1.05  # the most iterations of the stable method, divided by those of pcg
@@ -25,11 +24,6 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         *_stable(measurements),
         *_amg(measurements),
     ]
-
-
-def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
-    """Return the copy that was measured together with the operations; None if there is none."""
-    return next(iter(matching(measurements, COPY)), None)
 
 
 def _operations(measurements) -> list[dict]:

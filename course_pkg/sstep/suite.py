@@ -12,17 +12,18 @@ from course_pkg.bench import Measurement, gpu, measure, progress
 from course_pkg.core import CourseError, Library
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
-from course_pkg.sstep.demands import COPY, OPERATIONS, bounding_stream, demands
+from course_pkg.sstep.demands import OPERATIONS, demands
 from course_pkg.sstep.problem import BlockProblem, Laplacian
 from course_pkg.sstep.suite_solves import METHODS, RTOLS, one_solve
 from course_pkg.sstep.variants import VARIANTS
+from course_pkg.vector.bound import bounding_stream
 
 NUMPY, CPU = Library.NUMPY, Library.NUMBA_CPU
 POINTS, QUICK_POINTS = 10**6, 4000
 STEPS, QUICK_STEPS = (1, 4, 8), (2,)  # s of the operations
 EDGES, QUICK_EDGES = (32, 64), (10,)  # of the solves
 
-__all__ = ["COPY", "bounding_stream", "demands", "run"]
+__all__ = ["bounding_stream", "demands", "run"]
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:

@@ -10,12 +10,12 @@ from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
 from course_pkg.spmv.formats import Csr
 from course_pkg.sstep import gpu_numba
-from course_pkg.sstep.demands import COPY, LARGE, OPERATIONS, SMALL
+from course_pkg.sstep.demands import LARGE, OPERATIONS, SMALL
 from course_pkg.sstep.gpu_cupy import cp
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.suite_solves import METHODS, RTOLS, one_solve
 from course_pkg.sstep.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
+from course_pkg.vector.suite_gpu import measured_copy
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 EDGES, QUICK_EDGES = (SMALL, 128, LARGE), (32,)
@@ -29,7 +29,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
     options = {"samples": 3 if quick else 20, "hold": True}
     with progress(1 + len(steps) + 2 * len(edges)) as step:
         step("copy")
-        yield _copy(edges[-1] ** 3, options)
+        yield measured_copy(edges[-1] ** 3, {"n": edges[-1] ** 3}, **options)
         for s in steps:
             step(f"operations, s = {s}")
             yield from operations(edges[-1] ** 3, s, options)
@@ -136,17 +136,3 @@ def with_vcycle(edge, samples) -> Iterator[Measurement]:
             yield one_solve(
                 VARIANTS[name], CUDA, (A, b), {**chosen, **more}, RTOLS[0], samples, cuda.synchronize
             )
-
-
-def _copy(n, options) -> Measurement:
-    source, out = cp.ones(n), cp.empty(n)
-    return measure(
-        lambda a, b: b.data.copy_from_device_async(a.data, a.nbytes),
-        source,
-        out,
-        cost=STREAMS["copy"].cost(n),
-        check=lambda: cp.testing.assert_array_equal(out, source),
-        name=COPY,
-        parameters={"n": n, "dtype": "float64"},
-        **options,
-    )

@@ -4,11 +4,12 @@ from functools import cached_property
 from math import prod
 
 from course_pkg.bench import Measurement
-from course_pkg.cg.demands import COPY, RTOL
+from course_pkg.cg.demands import RTOL
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.program import CG
 from course_pkg.cg.variants import Method
 from course_pkg.core import Library, Variant
+from course_pkg.vector.bound import COPY
 from course_pkg.witness import record
 from course_pkg.witness.cases import large_cases
 from course_pkg.witness.clocks import NOT_COUNTED, Clocks, clocks

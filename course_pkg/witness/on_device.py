@@ -1,7 +1,10 @@
 """What is recorded of one topic on one device: its name and origin, for tables and captions."""
 
-from course_pkg.bench import Recorded
+from functools import cached_property
+
+from course_pkg.bench import Measurement, Recorded
 from course_pkg.core import short_name
+from course_pkg.vector.bound import COPY
 from course_pkg.witness.longest import clock_row, longest_clock
 
 
@@ -32,6 +35,11 @@ class OnDevice:
     def origin(self) -> str:
         """One line for a caption."""
         return self.found.origin
+
+    @cached_property
+    def copy(self) -> Measurement:
+        """The measurement of the copy whose bandwidth gives every bound."""
+        return self.found.one(COPY)
 
     def longest_clock(self, case: str) -> str:
         """Return the longest clock of a large case beside the topic's copy, or that it is not counted."""

@@ -5,7 +5,7 @@ from functools import cached_property
 from course_pkg.bench import Measurement, Recorded, recorded
 from course_pkg.core import Library, Variant
 from course_pkg.permutation.variants import VARIANTS as PERMUTATIONS
-from course_pkg.spmv.suite_products import COPY, PRODUCT
+from course_pkg.spmv.suite_products import PRODUCT
 from course_pkg.spmv.variants import VARIANTS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import READ, Clocks, clocks
@@ -22,11 +22,6 @@ class Products(OnDevice):
     found : Recorded
         The device's measurements of that topic.
     """
-
-    @cached_property
-    def copy(self) -> Measurement:
-        """The measurement of the copy whose bandwidth gives every bound."""
-        return self.found.one(COPY)
 
     def clocks(self, kernel: str) -> Clocks:
         """Return bytes, time and clocks of a kernel, such as ``sell``, on Poisson's matrix of 160³ rows, as counted."""

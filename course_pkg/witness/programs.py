@@ -1,12 +1,10 @@
 """What is recorded of quadratic programs on one device: updates and a copy, batches, and solves by many solvers."""
 
-from functools import cached_property
-
 from course_pkg.bench import Measurement, matching
 from course_pkg.core import Library, Variant
 from course_pkg.qp.solver import READMIT_EVERY
 from course_pkg.qp.suite import BATCHED, SIZES
-from course_pkg.qp.suite_solves import CONTROL, COPY, INACTIVE
+from course_pkg.qp.suite_solves import CONTROL, INACTIVE
 from course_pkg.qp.variants import VARIANTS
 from course_pkg.witness import record
 from course_pkg.witness.clocks import Clocks, clocks
@@ -31,11 +29,6 @@ class Programs(OnDevice):
     >>> on.name, on.clocks("qp_update_columns_16384").binds
     ('H200', 'none')
     """
-
-    @cached_property
-    def copy(self) -> Measurement:
-        """The measurement of the copy whose bandwidth gives every bound."""
-        return self.found.one(COPY)
 
     def update(
         self, name: str, library: Library = CUDA, *, zeros: bool = False, dtype="float64"
