@@ -461,10 +461,10 @@ def lanes_of(on):
             "sectors over least": f"{32 * loaded[lanes].sectors / (8 * box.nnz):.2f}×",
             "time": bench.format_time(m.median_s),
         }
-        clock = on.longest_clock("spmv_csr_scalar_250" if lanes == 1 else f"spmv_csr_vector_{lanes}_250")
+        clock = on.longest_clock(f"spmv_csr_scalar_{SMALL}" if lanes == 1 else f"spmv_csr_vector_{lanes}_{SMALL}")
         rungs.append(viz.Rung(f"{lanes} lane{'s' if lanes > 1 else ''}", m.of_copy(on.copy), found, clock))
     return viz.ladder_picture(
-        rungs, bound="copy of its bytes", bound_gb_s=on.copy.t_eff_gb_s, note=viz.Note("Loads of values. Counted on 12³ points, timed on 250³.", on.origin)
+        rungs, bound="copy of its bytes", bound_gb_s=on.copy.t_eff_gb_s, note=viz.Note(f"Loads of values. Counted on 12³ points, timed on {SMALL}³.", on.origin)
     )
 
 

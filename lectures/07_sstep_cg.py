@@ -901,7 +901,7 @@ for more in (0.9, 1.1):
     assert (saved > 0) == (more > 1)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-PER_GPU = (16, 32, 64, 128, 250, 500)
+PER_GPU = (16, 32, 64, 128, CUBE, 2 * CUBE)
 viz.curves_picture(
     {
         v.titled(s=s): [(e, break_even_us(e, v, s)) for e in PER_GPU] for v, s in ((MOMENTS, 4), (STABLE, 8))

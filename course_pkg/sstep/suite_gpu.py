@@ -69,7 +69,7 @@ class Blocks:
             return self.fresh, self.r, cp.zeros(m)
         if name == "gram":
             return self.old, self.fresh, self.r, cp.zeros((m, m))
-        small = (self.beta, self.alpha) if name == "update_block" else (self.C, self.a)
+        small = (getattr(self, c) for c in VARIANTS[name].coefficients)
         fresh = self.fresh.copy()
         out = cp.empty_like(fresh) if (name, library) == ("project_block", CUPY) else fresh
         return self.old, fresh, *small, self.x.copy(), self.r.copy(), out
@@ -82,7 +82,7 @@ def operations(n, s, options) -> Iterator[Measurement]:
         variant, expected = VARIANTS[name], []
         for library in (CUPY, CUDA):
             arguments = blocks.arguments(name, library)
-            found = arguments[-1:] if name in ("moments", "gram") else arguments[-3:]
+            found = variant.results(arguments)
 
             def check(found=found, library=library, expected=expected, name=name):
                 if library == CUPY:
@@ -96,7 +96,7 @@ def operations(n, s, options) -> Iterator[Measurement]:
                 there = {id(a): cuda.as_cuda_array(a) for a in arguments}
                 arguments = tuple(there[id(a)] for a in arguments)
             yield measure(
-                partial(variant.function(library), **_memory(name, library, s)),
+                partial(variant.function(library), **_memory(variant, library, s)),
                 *arguments,
                 cost=variant.cost_by(library)(n, s),
                 check=check,
@@ -106,9 +106,9 @@ def operations(n, s, options) -> Iterator[Measurement]:
             )
 
 
-def _memory(name, library, s) -> dict:
+def _memory(variant, library, s) -> dict:
     """Return memory for the blocks' parts of sums. If each call allocated it, the call would wait for the GPU."""
-    if library == CUDA and name in ("moments", "gram"):
+    if library == CUDA and not variant.coefficients:
         return {"partial": gpu_numba.parts(s)}
     return {}
 

@@ -18,14 +18,6 @@ from course_pkg.witness.longest import clocks_in_turn
 from course_pkg.witness.on_device import OnDevice
 
 SMALL, LARGE = PUBLISHED  # edges of the two cubes that are measured
-# the launches over whole fields, in turn, of each of our methods; those of deferred x are two iterations
-LAUNCHES = {
-    "baseline": ("update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
-    "map_stencil_fused": ("map_stencil", "dot_pAp", "update_x_and_r", "dot_rr"),
-    "fused_dots": ("update_p", "matvec_dot", "update_x_and_r_dot"),
-    "two_kernel": ("search", "advance"),
-    "deferred_x": ("search", "advance_0", "search", "advance_2"),
-}
 
 
 class Iterations(OnDevice):
@@ -140,7 +132,7 @@ class Iterations(OnDevice):
         >>> Iterations(bench.recorded("cg")).iteration_clocks(VARIANTS["cg_two_kernel"]).longest_unit
         'memory'
         """
-        cases = [f"cg_{kernel}_{edge}" for kernel in LAUNCHES.get(variant.name, ())]
+        cases = [f"cg_{kernel}_{edge}" for kernel in getattr(variant, "launches", ())]
         return clocks_in_turn(self.found, cases, self.copy)
 
     def moved(self, edge: int, *kernels: str) -> tuple[float, float, float, float]:
