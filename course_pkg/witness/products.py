@@ -7,8 +7,7 @@ from course_pkg.core import Library, Variant
 from course_pkg.permutation.variants import VARIANTS as PERMUTATIONS
 from course_pkg.spmv.suite_products import PRODUCT
 from course_pkg.spmv.variants import VARIANTS
-from course_pkg.witness import record
-from course_pkg.witness.clocks import READ, Clocks, clocks
+from course_pkg.witness.clocks import READ, Clocks
 from course_pkg.witness.on_device import OnDevice
 
 PLAIN = {"dtype": "float64", "values": None}  # double precision, of vectors and of values
@@ -25,8 +24,7 @@ class Products(OnDevice):
 
     def clocks(self, kernel: str) -> Clocks:
         """Return bytes, time and clocks of a kernel, such as ``sell``, on Poisson's matrix of 160³ rows, as counted."""
-        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
-        return clocks(counted[f"spmv_{kernel}_160"], self.copy.t_eff_gb_s)
+        return super().clocks(f"spmv_{kernel}_160")
 
     def one(self, variant: Variant, matrix: str, order: str | None = None, **settings) -> Measurement:
         """Return the measurement of one of our kernels with a matrix, in double precision unless told otherwise."""
@@ -91,5 +89,5 @@ class Products(OnDevice):
 
     def strided_bytes(self) -> dict[int, float]:
         """Return, for each stride, the counted bytes that memory sent for 2²⁴ doubles with this stride."""
-        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
+        counted = self.traffic.counters
         return {k: counted[f"vector_copy_strided_{k}_large"][READ] for k in (1, 2, 4, 8, 16, 32, 64)}

@@ -6,8 +6,6 @@ from course_pkg.qp.solver import READMIT_EVERY
 from course_pkg.qp.suite import BATCHED, SIZES
 from course_pkg.qp.suite_solves import CONTROL, INACTIVE
 from course_pkg.qp.variants import VARIANTS
-from course_pkg.witness import record
-from course_pkg.witness.clocks import Clocks, clocks
 from course_pkg.witness.on_device import OnDevice
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
@@ -41,11 +39,6 @@ class Programs(OnDevice):
         """Return the speed of an update, counting each byte of the whole Q and of the vectors once, over the copy's."""
         whole = VARIANTS["update"].cost(m.parameters["n"], dtype=m.parameters["dtype"])
         return m.of_copy(self.copy, whole.bytes)
-
-    def clocks(self, case: str) -> Clocks:
-        """Return bytes, time and clocks of a large case, such as ``qp_update_rows_16384``, as they were counted."""
-        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
-        return clocks(counted[case], self.copy.t_eff_gb_s)
 
     def batch(self, library: Library = CUDA) -> Measurement:
         """Return the measurement of a batch of small problems; a GPU's has also observed the CPU's time."""
