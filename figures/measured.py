@@ -4,12 +4,13 @@ import io
 from contextlib import redirect_stdout
 
 from course_pkg import bench, cli, viz
-from course_pkg.cg.demands import COPY, RTOL
+from course_pkg.cg.demands import RTOL
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS
 from course_pkg.cg.variants import VARIANTS as CG
 from course_pkg.core import Library, catalogue, find_machine, short_name
 from course_pkg.stencil.variants import VARIANTS as STENCIL
+from course_pkg.vector.bound import COPY
 from course_pkg.vector.peak import recorded_t_peak
 from course_pkg.vector.variants import VARIANTS as VECTOR
 

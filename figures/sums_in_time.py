@@ -9,11 +9,12 @@ WIDTH, HEIGHT = 860.0, 332.0
 LEFT, ROW, TALL = 216.0, 40.0, 25.0
 WAIT, UNIT = 10.0, 0.96  # points: of a sum, the same for all; of a byte per point
 S, GPUS = 4, 8
+TWO_KERNELS, ONE_SUM, MOMENTS = CG["cg_two_kernel"], VARIANTS["pfcg"], VARIANTS["pcg_sstep_moments"]
 # name, and the bytes per point between two sums, in four iterations
 METHODS = {
-    "CG, two kernels": (24, 40) * S,
-    "flexible CG": (152,) * S,
-    f"s-step, s = {S}": (94 * S,),
+    TWO_KERNELS.titled(): (24, 40) * S,
+    ONE_SUM.titled(): (152,) * S,
+    MOMENTS.titled(s=S): (94 * S,),
 }
 
 
@@ -40,13 +41,9 @@ def _length(stretches, gpus):
 
 
 def _check():
-    costs = {
-        "CG, two kernels": CG["cg_two_kernel"].cost((100,) * 3),
-        "flexible CG": VARIANTS["pfcg"].cost(10**6),
-        f"s-step, s = {S}": VARIANTS["pcg_sstep_moments"].cost(10**6, s=S),
-    }
-    for name, stretches in METHODS.items():
-        assert abs(S * costs[name].bytes / 10**6 - sum(stretches)) < 1, name
+    costs = TWO_KERNELS.cost((100,) * 3), ONE_SUM.cost(10**6), MOMENTS.cost(10**6, s=S)
+    for cost, (name, stretches) in zip(costs, METHODS.items(), strict=True):
+        assert abs(S * cost.bytes / 10**6 - sum(stretches)) < 1, name
 
 
 def _plot(figure):

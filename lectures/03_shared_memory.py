@@ -595,7 +595,7 @@ def turned_ladder(found):
         }
         case = f"vector_transpose_{'naive' if how == 'naive' else f'tiled_{how}'}_large"
         clock = longest_clock(found, case, copied)
-        rungs.append(viz.Rung(NAMES[how], m.t_eff_gb_s / copied.t_eff_gb_s, counters, clock))
+        rungs.append(viz.Rung(NAMES[how], m.of_copy(copied), counters, clock))
     note = viz.Note("Counted on 64 × 96 doubles, timed on 16384².", found.origin)
     return viz.ladder_picture(rungs, bound_gb_s=copied.t_eff_gb_s, note=note)
 

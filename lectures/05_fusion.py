@@ -59,7 +59,7 @@ from course_pkg.paths import figure
 from course_pkg.stencil import gpu_numba as stencil
 from course_pkg.witness import clocks
 from course_pkg.witness.every import every_clock
-from course_pkg.witness.iterations import LAUNCHES, Iterations, bytes_per_point, flops_of_dots
+from course_pkg.witness.iterations import Iterations, bytes_per_point, flops_of_dots
 from course_pkg.witness.scaling import Scaling
 
 # %% slideshow={"slide_type": "skip"}
@@ -696,12 +696,11 @@ assert len(two_kernel.plan.fields) == 4 and 8 * 4 * LARGE**3 == 32_000_000_000
 # %% slideshow={"slide_type": "skip"}
 def moved_row(on, variant):
     """Return a row: bytes per point that must move in an iteration, and that did, by Nsight Compute."""
-    names = LAUNCHES[variant.name]
-    must_read, must_write, read, written = on.moved(SMALL, *names)
+    must_read, must_write, read, written = on.moved(SMALL, *variant.launches)
     return {
         "GPU": on.name,
         "variant": variant.title,
-        "kernels over fields": len(names),
+        "kernels over fields": len(variant.launches),
         "must read": f"{must_read:.0f} B",
         "is read": f"{read:.1f} B",
         "must be written": f"{must_write:.0f} B",

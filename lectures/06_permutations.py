@@ -461,10 +461,10 @@ def lanes_of(on):
             "sectors over least": f"{32 * loaded[lanes].sectors / (8 * box.nnz):.2f}×",
             "time": bench.format_time(m.median_s),
         }
-        clock = on.longest_clock("spmv_csr_scalar_250" if lanes == 1 else f"spmv_csr_vector_{lanes}_250")
-        rungs.append(viz.Rung(f"{lanes} lane{'s' if lanes > 1 else ''}", m.bound_s(on.copy) / m.median_s, found, clock))
+        clock = on.longest_clock(f"spmv_csr_scalar_{SMALL}" if lanes == 1 else f"spmv_csr_vector_{lanes}_{SMALL}")
+        rungs.append(viz.Rung(f"{lanes} lane{'s' if lanes > 1 else ''}", m.of_copy(on.copy), found, clock))
     return viz.ladder_picture(
-        rungs, bound="copy of its bytes", bound_gb_s=on.copy.t_eff_gb_s, note=viz.Note("Loads of values. Counted on 12³ points, timed on 250³.", on.origin)
+        rungs, bound="copy of its bytes", bound_gb_s=on.copy.t_eff_gb_s, note=viz.Note(f"Loads of values. Counted on 12³ points, timed on {SMALL}³.", on.origin)
     )
 
 
@@ -599,7 +599,7 @@ def best_row(on, name):
         "matrix": MATRICES[name],
         "best": best.variant.replace("_", " ") + "".join(f", {k} {v}" for k, v in setting.items()),
         "time": bench.format_time(best.median_s),
-        "of the bound": f"{theirs.bound_s(on.copy) / best.median_s:.0%}",
+        "of the bound": f"{best.of_copy(on.copy, theirs.cost.bytes):.0%}",
         "cuSPARSE": bench.format_time(theirs.median_s),
         "over cuSPARSE": f"{theirs.median_s / best.median_s:.2f}×",
     }
@@ -1003,7 +1003,7 @@ rounding = max(plain.observed["error"] for plain, *ways in split)
 lost = [m.observed["error"] for plain, *ways in split for m in ways]
 assert rounding < 1e-12 and min(lost) > 1e5 * rounding
 too_small = [
-    plain.parameters["n"] for plain, *ways in split if 3 * plain.bound_s(on_h200.copy) < plain.median_s
+    plain.parameters["n"] for plain, *ways in split if plain.of_copy(on_h200.copy) < 1 / 3
 ]
 assert too_small == [16**3, 32**3]
 assert all(on.clock_row("spmv_splitting_rows_together_tetrahedral")["binds"] == "none" for on in GPUS)

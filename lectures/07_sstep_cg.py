@@ -81,6 +81,11 @@ def per_point(variant, **how):
     return variant.cost(10**6, **how).bytes / 10**6
 
 
+def sums_of(variant, s=1):
+    """Return the sums per iteration, as a table writes them."""
+    return "2" if variant in (PCG, TWO_KERNEL) else f"1/{s}" if s > 1 else "1"
+
+
 def power(value):
     """Return a number to one digit, times a power of ten."""
     digit, exponent = f"{value:.0e}".split("e")
@@ -125,10 +130,10 @@ guess_bytes
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 viz.curves_picture(
     {
-        "moments": [(s, per_point(MOMENTS, s=s)) for s in STEPS],
-        "stable": [(s, per_point(STABLE, s=s)) for s in STEPS],
+        MOMENTS.titled(): [(s, per_point(MOMENTS, s=s)) for s in STEPS],
+        STABLE.titled(): [(s, per_point(STABLE, s=s)) for s in STEPS],
     },
-    lines={"CG, by operations": per_point(PCG), "CG, two kernels": FUSED_BYTES},
+    lines={PCG.titled(): per_point(PCG), TWO_KERNEL.titled(): FUSED_BYTES},
     xlabel="s: iterations for one sum",
     ylabel="bytes per point, iteration",
     ticks=STEPS,
@@ -167,8 +172,8 @@ guess_bytes.reveal(
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 viz.Picture.load(
     figure("sums_in_time.svg"),
-    "Four iterations in time, on one GPU and on eight. Conjugate gradients stop eight times to wait for a sum, the flexible variant four times, the s-step "
-    "method once, at the end of a longer stretch of work. With less work per GPU, waits are most of the time of the first.",
+    "Four iterations in time, on one GPU and on eight. Conjugate gradients stop eight times to wait for a sum, with one sum per iteration four times, by "
+    "moments once, at the end of a longer stretch of work. With less work per GPU, waits are most of the time of the first.",
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
@@ -427,27 +432,22 @@ assert abs(spoiled).max() > 0.1 * abs(C).max()
 # ## The same iterations, within a round
 
 # %% slideshow={"slide_type": "skip"}
-SAME = {
-    "CG": (PCG, {}),
-    "one sum": (PFCG, {}),
-    **{f"moments, s = {k}": (MOMENTS, {"s": k}) for k in (1, 2, 3)},
-}
-here = {name: solved(v.operation, EDGE, **how) for name, (v, how) in SAME.items()}
-assert all(0 <= found.iterations - here["CG"].iterations < 3 for found in here.values())
+SAME = ((PCG, {}), (PFCG, {}), *((MOMENTS, {"s": k}) for k in (1, 2, 3)))
+here = [solved(v.operation, EDGE, **how) for v, how in SAME]
+assert all(0 <= found.iterations - here[0].iterations < 3 for found in here)
 
 
-def counted_row(name):
+def counted_row(v, how, found_here):
     """Return a row: iterations, here and as they are recorded."""
-    v, how = SAME[name]
     there = {edge: GPUS[-1].solve(v, edge, **how) for edge in (64, 128, CUBE) if GPUS}
     there = {f"{edge}³": f"{found.observed['iterations']}" for edge, found in there.items() if found}
-    sums = {"CG": "2", "one sum": "1", f"moments, s = {1}": "1"}.get(name, f"1/{how.get('s')}")
-    return {"method": name, "sums per iteration": sums, f"{EDGE}³, here": f"{here[name].iterations}", **there}
+    row = {"method": v.titled(**how), "sums per iteration": sums_of(v, **how)}
+    return row | {f"{EDGE}³, here": f"{found_here.iterations}", **there}
 
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
-    [counted_row(name) for name in SAME],
+    [counted_row(*method, found) for method, found in zip(SAME, here, strict=True)],
     f"Iterations to 1e-6 of ‖b‖, b = 1. {GPUS[-1].origin if GPUS and GPUS[-1].solve(PCG, CUBE) else PENDING}",
 )
 
@@ -520,9 +520,9 @@ ratios = [(on.over_cublas(o, k), NAMES[o], k, on.name) for on in GPUS for o in O
 assert min(ratios)[0] > 1.5 and min(r[0] for r in ratios if r[3] == "H200") >= 2
 by_bytes = cost.update_block_by_library(1000, 2).bytes / cost.update_block(1000, 2).bytes
 of_calls = [(on, on.operation("update_block", 2, Library.CUPY)) for on in GPUS]
-slow_calls = [f"{m.t_eff_gb_s / on.copy.t_eff_gb_s:.0%} ({on.name})" for on, m in of_calls if m]
+slow_calls = [f"{m.of_copy(on.copy):.0%} ({on.name})" for on, m in of_calls if m]
 by_time = " and ".join(f"{on.over_cublas('update_block', 2):.1f}" for on, m in of_calls if m)
-assert all(on.over_cublas("update_block", 2) > 2 * by_bytes and m.t_eff_gb_s < 0.5 * on.copy.t_eff_gb_s for on, m in of_calls if m)
+assert all(on.over_cublas("update_block", 2) > 2 * by_bytes and m.of_copy(on.copy) < 0.5 for on, m in of_calls if m)
 Markdown(
     "The paper reports factors of two to three. "
     + (
@@ -901,11 +901,10 @@ for more in (0.9, 1.1):
     assert (saved > 0) == (more > 1)
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-PER_GPU = (16, 32, 64, 128, 250, 500)
+PER_GPU = (16, 32, 64, 128, CUBE, 2 * CUBE)
 viz.curves_picture(
     {
-        f"moments, s = {4}": [(e, break_even_us(e)) for e in PER_GPU],
-        f"stable, s = {8}": [(e, break_even_us(e, STABLE, 8)) for e in PER_GPU],
+        v.titled(s=s): [(e, break_even_us(e, v, s)) for e in PER_GPU] for v, s in ((MOMENTS, 4), (STABLE, 8))
     },
     xlabel="points along an edge of a GPU's part",
     ylabel="a sum's time, µs",
@@ -934,14 +933,7 @@ Markdown(
 # ## Summary
 
 # %% slideshow={"slide_type": "skip"}
-SUMMED = {
-    "CG, two kernels": (TWO_KERNEL, {}),
-    "one sum per iteration": (PFCG, {}),
-    **{f"by moments, s = {k}": (MOMENTS, {"s": k}) for k in (4,)},
-    **{f"stable method, s = {k}": (STABLE, {"s": k}) for k in (8, 16)},
-}
-
-
+SUMMED = ((TWO_KERNEL, {}), (PFCG, {}), (MOMENTS, {"s": 4}), (STABLE, {"s": 8}), (STABLE, {"s": 16}))
 TIMED = {on.name: on for on in GPUS if on.name in ours_s}
 FEW = 20  # points along an edge: a short solve
 FEW_TAKE, MORE_TAKE = (solved("pcg", edge, rtol=1e-8).iterations for edge in (FEW, EDGE))
@@ -961,18 +953,16 @@ assert solved("pcg", 12, rtol=1e-8).iterations == 28 and solved("pcg_sstep", 12,
 
 
 # %% slideshow={"slide_type": "skip"}
-def summary_row(name):
+def summary_row(v, how):
     """Return a row: sums and bytes of an iteration, iterations on few points to 1e-8, and the recorded times."""
-    v, how = SUMMED[name]
     ours = v is not TWO_KERNEL
-    sums = {PFCG: "1", MOMENTS: f"1/{how.get('s')}", STABLE: f"1/{how.get('s')}"}.get(v, "2")
     its = solved(v.operation if ours else "pcg", FEW, rtol=1e-8, **how)
     most = 1.05 * FEW_TAKE if v is STABLE else whole_rounds(FEW_TAKE, how.get("s", 1))
     assert its.converged and FEW_TAKE <= its.iterations <= most and (v is STABLE or its.iterations == most)
     times = {name: on.iteration_s(v, CUBE, **how) if ours else cg_s[name] for name, on in TIMED.items()}
     return {
-        "method": name,
-        "sums": sums,
+        "method": v.titled(**how),
+        "sums": sums_of(v, **how),
         "bytes per point": f"{per_point(v, **how) if ours else FUSED_BYTES:.0f}",
         f"iterations, {FEW}³": f"{its.iterations}",
         **{f"{CUBE}³, {gpu}": bench.format_time(t) if t else "–" for gpu, t in times.items()},
@@ -981,7 +971,7 @@ def summary_row(name):
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
-    [summary_row(name) for name in SUMMED],
+    [summary_row(*method) for method in SUMMED],
     f"Per iteration. Iterations to 1e-8 of ‖b‖, counted here: the stable method's are at most 5% more than CG's. All times but the first: whole solves, of which CUDA graphs do whole iterations or the parts of a round. {ORIGIN if TIMED else PENDING}",
 )
 
@@ -998,24 +988,23 @@ bench.Table(
 # **Every recorded method**, to 1e-6 of ‖b‖: bytes and sums beside the time. The stable method moves more bytes with s = 4 than *by moments*, and sums as often.
 
 # %% slideshow={"slide_type": "skip"}
-def recorded_row(title, variant, s):
+def recorded_row(variant, s):
     """Return a row: bytes and sums of an iteration, and its time on each GPU."""
     how = {"s": s} if s else {}
     found = {on.name: m for on in GPUS if (m := on.solve(variant, CUBE, **how))}
     sums = sorted({f"{m.observed['reductions'] / m.observed['iterations']:.2f}" for m in found.values()})
     assert all(m.observed["bytes_iteration"] == per_point(variant, **how) * CUBE**3 for m in found.values())
-    row = {"method": f"{title}, s = {s}" if s else title, "bytes per point": f"{per_point(variant, **how):.0f}", "sums": " or ".join(sums)}
+    row = {"method": variant.titled(**how), "bytes per point": f"{per_point(variant, **how):.0f}", "sums": " or ".join(sums)}
     times = {gpu: bench.format_time(m.median_s / m.observed["iterations"]) for gpu, m in found.items()}
     return row | {f"iteration, {on.name}": times.get(on.name, "not recorded") for on in GPUS}
 
 
 # %% slideshow={"slide_type": "skip"}
-TITLES = {"CG, by operations": PCG, "one sum per iteration": PFCG, "by moments": MOMENTS, "stable": STABLE}
 solves = {
-    title: [m for on in GPUS for m in bench.matching(on.found.measurements, v.by(Library.NUMBA_CUDA), shape=[CUBE] * 3, rtol=1e-6)]
-    for title, v in TITLES.items()
+    v: [m for on in GPUS for m in bench.matching(on.found.measurements, v.by(Library.NUMBA_CUDA), shape=[CUBE] * 3, rtol=1e-6)]
+    for v in (PCG, PFCG, MOMENTS, STABLE)
 }
-rows = [recorded_row(t, v, s) for t, v in TITLES.items() for s in sorted({m.parameters.get("s", 0) for m in solves[t]})]
+rows = [recorded_row(v, s) for v, found in solves.items() for s in sorted({m.parameters.get("s", 0) for m in found})]
 assert per_point(STABLE, s=4) > per_point(MOMENTS, s=4) and len(rows) >= 10
 bench.Table(rows, f"{CUBE}³ points, whole solves by CUDA graphs. In the first two, and with one step in a round, an iteration runs without the host; else the host waits for the sums of each round. Sums include those before and after the loop, and those queued when the solve ended. {ORIGIN}")
 

@@ -69,6 +69,7 @@ from course_pkg.distributed.work import Work
 from course_pkg.paths import figure
 from course_pkg.sstep import reference
 from course_pkg.sstep.problem import PUBLISHED
+from course_pkg.sstep.variants import VARIANTS as LECTURE_7
 from course_pkg.witness.iterations import Iterations
 from course_pkg.witness.scaling import Scaling
 
@@ -80,6 +81,9 @@ ORIGIN = GPUS[-1].origin if GPUS else PENDING
 FIT = GPUS[-1].fit if GPUS else None
 H200 = next(on for on in map(Iterations, bench.records("cg")) if on.name == "H200")
 BYTE_S = 1 / (H200.copy.t_eff_gb_s * 1e9)  # of a copy on one GPU
+PCG, PFCG, MOMENTS, STABLE = (LECTURE_7[name] for name in ("pcg", "pfcg", "pcg_sstep_moments", "pcg_sstep"))
+TWO_KERNEL = LECTURE_5["cg_two_kernel"]
+BY_NAME = {v.function_name: v for v in (*LECTURE_5, *LECTURE_7)}
 EDGE, BIG = min(PUBLISHED), max(PUBLISHED)
 CUBE = (EDGE,) * 3
 
@@ -125,15 +129,15 @@ guess_speedup
 # ## Where 64 GPUs went
 
 # %% slideshow={"slide_type": "skip"}
-PAPER = {"one sum per iteration": 7.0, "s-step": 7.36}  # scaled speed-up on 64 GPUs: section V-B and figure 4
+PAPER = {PFCG: 7.0, MOMENTS: 7.36}  # scaled speed-up on 64 GPUs: section V-B and figure 4
 MANY = 64
 more_iterations = PUBLISHED[BIG] / PUBLISHED[EDGE]
-slower = MANY / (PAPER["one sum per iteration"] * more_iterations)
-assert np.isclose(PAPER["one sum per iteration"] * more_iterations * slower, MANY)
+slower = MANY / (PAPER[PFCG] * more_iterations)
+assert np.isclose(PAPER[PFCG] * more_iterations * slower, MANY)
 assert 4 < more_iterations < 4.2 and 2 < slower < 2.5
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
-guess_speedup.reveal(PAPER["one sum per iteration"], how="Published", note=f"with one sum per iteration; with s-step {PAPER['s-step']}")
+guess_speedup.reveal(PAPER[PFCG], how="Published", note=f"with one sum per iteration; with s-step {PAPER[MOMENTS]}")
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 bench.Table(
@@ -145,7 +149,7 @@ bench.Table(
             "factor": f"÷ {more_iterations:.2f}",
         },
         {"what": "time of an iteration", "one GPU": "1", "64 GPUs": f"{slower:.2f}", "factor": f"÷ {slower:.2f}"},
-        {"what": "points per second", "one GPU": "1", "64 GPUs": f"{PAPER['one sum per iteration']:g}", "factor": f"{MANY} ÷ {more_iterations:.2f} ÷ {slower:.2f}"},
+        {"what": "points per second", "one GPU": "1", "64 GPUs": f"{PAPER[PFCG]:g}", "factor": f"{MANY} ÷ {more_iterations:.2f} ÷ {slower:.2f}"},
     ],
     "Bernaschi and others, 2025, section V-B. The time of an iteration follows from the other rows.",
 )  # fmt: skip
@@ -423,7 +427,7 @@ guess_hidden.reveal(hidden_to, how="By the model", note=f"with {BIG}³ points {b
 
 # %% slideshow={"slide_type": "skip"}
 KINDS = (timeline.PRODUCT, timeline.VECTORS, timeline.BOUNDARY, timeline.HALO_WAIT, timeline.SUM)
-IN_TIME = {"plain CG": ("pcg", None), f"s-step, s = {4}": ("pcg_sstep", 4)}
+IN_TIME = {v.titled(s=s): (v.function_name, s) for v, s in ((PCG, None), (STABLE, 4))}
 LATENCIES_US = {"2 µs": 2, KNOWN: None, "50 µs": 50}
 
 
@@ -609,24 +613,15 @@ def counted(name, options, ranks):
 
 
 # %% slideshow={"slide_type": "skip"}
-METHODS = {
-    "CG, by operations": ("pcg", {}),
-    "one sum per iteration": ("pfcg", {}),
-    f"moments, s = {2}": ("pcg_sstep_moments", {"s": 2}),
-    f"stable, s = {4}": ("pcg_sstep", {"s": 4}),
-}
-
-
-def sums_row(name):
-    method, options = METHODS[name]
+def sums_row(method, options):
     its = [counted(method, options, p)[0].iterations for p in (1, 2, 3)]
     found, world = counted(method, options, 3)
     most = max(world.reductions[1:])  # the first one compares the ranks' grids
-    sums[name], widest[name] = found.extra["reductions"] / found.iterations, most
+    sums[method], widest[method] = found.extra["reductions"] / found.iterations, most
     assert len(set(its)) == 1
     return {
-        "method": name,
-        "sums per iteration": f"{sums[name]:.2f}",
+        "method": BY_NAME[method].titled(**options),
+        "sums per iteration": f"{sums[method]:.2f}",
         "numbers in one": str(most),
         "iterations on 1, 2, 3 ranks": ", ".join(map(str, its)),
     }
@@ -635,13 +630,13 @@ def sums_row(name):
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 sums, widest = {}, {}
 bench.Table(
-    [sums_row(name) for name in METHODS],
+    [sums_row(*method) for method in here.METHODS],
     f"{SMALL}³ points to 1e-6, counted here: with the two sums before and after the loop.",
 )
 
 # %% slideshow={"slide_type": "skip"}
-assert sums["CG, by operations"] > 1.8 * sums["one sum per iteration"] and sums[f"stable, s = {4}"] < 0.6
-assert widest[f"moments, s = {2}"] == 2 * 2 + 1 and widest[f"stable, s = {4}"] == (2 * 4 + 1) ** 2
+assert sums["pcg"] > 1.8 * sums["pfcg"] and sums["pcg_sstep"] < 0.6
+assert widest["pcg_sstep_moments"] == 2 * 2 + 1 and widest["pcg_sstep"] == (2 * 4 + 1) ** 2
 
 # %% [markdown] slideshow={"slide_type": "-"}
 # The solvers of lecture 7 run **unchanged**: only products and sums know of ranks. A message with more numbers costs no more rounds. In one sum, *moments* has 2 s + 1 numbers, *stable* (2 s + 1)².
@@ -657,8 +652,8 @@ assert single.iterations == LIVE.iterations
 timed = dict(LIVE.sums)
 bench.Table(
     [
-        {"method": name, "iterations, 1 rank": single.iterations[method], "2 ranks": LIVE.iterations[method]}
-        for name, (method, _) in METHODS.items()
+        {"method": BY_NAME[name].titled(**options), "iterations, 1 rank": single.iterations[name], "2 ranks": LIVE.iterations[name]}
+        for name, options in here.METHODS
     ],
     f"16³ points to 1e-6. {LIVE.origin}",
 )
@@ -896,11 +891,11 @@ def scaled(work_of, ranks=MANY, latency_us=None):
 
 flexible, stepped = scaled(flexible_cg), scaled(moments)
 assert seconds(two_kernel(CUBE, 1)) < seconds(Work.of("pfcg", CUBE, 1))
-assert stepped > flexible > PAPER["s-step"] > PAPER["one sum per iteration"]
+assert stepped > flexible > PAPER[MOMENTS] > PAPER[PFCG]
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 Markdown(
-    f"Scaled speed-up of solves on {MANY} GPUs: the paper **{PAPER['one sum per iteration']:g}** (one sum) and **{PAPER['s-step']:g}** (s-step); this model {flexible:.1f} and {stepped:.1f}."
+    f"Scaled speed-up of solves on {MANY} GPUs: the paper **{PAPER[PFCG]:g}** (one sum) and **{PAPER[MOMENTS]:g}** (s-step); this model {flexible:.1f} and {stepped:.1f}."
 )
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -926,17 +921,17 @@ def scaled_by_fit(work_of, ranks):
 
 
 if FIT:
-    SOLVED = {"one sum": flexible_cg, "s-step, s = 4": moments}
+    SOLVED = {PFCG.titled(): flexible_cg, MOMENTS.titled(s=4): moments}
     by_fit = {name: [(p, *scaled_by_fit(of, p)) for p in SOME] for name, of in SOLVED.items()}
     slow_line = [(p, scaled(flexible_cg, p, SLOW_US)) for p in SOME]
     at_many = {name: next(row for row in rows if row[0] == MANY) for name, rows in by_fit.items()}
-    assert all(1.6 < value / PAPER["s-step"] < 2.2 for _, value, _, _ in at_many.values())
-    assert 0.9 < dict(slow_line)[MANY] / PAPER["one sum per iteration"] < 1.1
+    assert all(1.6 < value / PAPER[MOMENTS] < 2.2 for _, value, _, _ in at_many.values())
+    assert 0.9 < dict(slow_line)[MANY] / PAPER[PFCG] < 1.1
 
 # %% slideshow={"slide_type": "skip"} tags=["hide-input"]
 viz.curves_picture(
     {name: [row[:2] for row in rows] for name, rows in by_fit.items()}
-    | {f"one sum, {SLOW_US} µs": slow_line},
+    | {f"{PFCG.titled()}, {SLOW_US} µs": slow_line},
     bands={name: [(p, low, high) for p, _, low, high in rows] for name, rows in by_fit.items()},
     marks={"published, 64 A100": [(MANY, value) for value in PAPER.values()]},
     xlabel=f"GPUs, about {EDGE}³ points on each",
@@ -944,7 +939,7 @@ viz.curves_picture(
     log="xy",
     ticks=(1, 4, 16, 64, 256, 1024),
     yticks=(1, 2, 5, 10, 20, 50),
-    note=f"Published: one sum {PAPER['one sum per iteration']:g}, s-step {PAPER['s-step']:g}. {ORIGIN}",
+    note=f"Published: one sum {PAPER[PFCG]:g}, s-step {PAPER[MOMENTS]:g}. {ORIGIN}",
 ) if FIT else Markdown(PENDING)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -955,14 +950,6 @@ viz.curves_picture(
 # ## Measured on two GPUs
 
 # %% slideshow={"slide_type": "skip"}
-SHORT = {
-    "cg_two_kernel": "CG, two kernels",
-    "cg_deferred_x": "CG, two kernels, x later",
-    "pcg": "CG, by operations",
-    "pfcg": "one sum",
-    "pcg_sstep_moments": "moments",
-    "pcg_sstep": "stable",
-}
 SHOWN_S = (None, 8)
 FUSED = {v.function_name: v.name for v in LECTURE_5}
 
@@ -979,7 +966,7 @@ def measured_row(on, name, s, edge, ranks):
     weak = on.efficiency(name, edge, ranks, s=s, scaling="weak")
     solves = [on.solve(name, edge, p, s=s, whole=True) for p in (1, ranks)]
     return {
-        "method": SHORT[name] if s is None else f"{SHORT[name]}, s = {s}",
+        "method": BY_NAME[name].titled(s=s),
         "iterations": ", ".join(str(m.observed["iterations"]) if m else "–" for m in solves),
         "one rank": format_time(iteration_s(one)),
         f"{ranks} ranks": format_time(iteration_s(many)),
@@ -1023,9 +1010,8 @@ def best_told(on):
     }
     told = {}
     for e, (name, s) in fastest.items():
-        called = "x later" if name == "cg_deferred_x" else SHORT[name]
-        told.setdefault(called, []).append(f"{e}³ **{on.efficiency(name, e, ranks, s=s):.0%}**")
-    return "Strong efficiency by NCCL" + "".join(f", {name}: {', '.join(best)}" for name, best in told.items()) + "."
+        told.setdefault(BY_NAME[name].titled(s=s), []).append(f"{e}³ **{on.efficiency(name, e, ranks, s=s):.0%}**")
+    return "Strong efficiency by NCCL" + "".join(f", *{name}*: {', '.join(best)}" for name, best in told.items()) + "."
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -1180,9 +1166,9 @@ assert blocks[0] < blocks[1] < blocks[2]
 
 # %% slideshow={"slide_type": "skip"}
 SUMMED = {
-    "CG, two kernels": (two_kernel, 2),
-    "one sum per iteration": (lambda grid, ranks: Work.of("pfcg", grid, ranks), 1),
-    f"by moments, s = {4}": (moments, 1 / 4),
+    TWO_KERNEL.titled(): (two_kernel, 2),
+    PFCG.titled(): (flexible_cg, 1),
+    MOMENTS.titled(s=4): (moments, 1 / 4),
 }
 
 

@@ -133,21 +133,32 @@ class Measurement:
             )
         return self.cost
 
-    def bound_s(self, copy: "Measurement") -> float:
+    def bound_s(self, copy: "Measurement", moved_bytes: int | None = None) -> float:
         """Return the seconds in which a copy would move the bytes of this variant: its bytes / a copy's bandwidth.
+
+        Parameters
+        ----------
+        copy : Measurement
+        moved_bytes : int, optional
+            What is counted, if it is not all that the variant moves: such as what any variant must move.
 
         Raises
         ------
         CourseError
-            If either cost is unknown.
+            If a cost that is needed is unknown.
         """
-        moved = self.known_cost("bound").bytes
+        if moved_bytes is None:
+            moved_bytes = self.known_cost("bound").bytes
         copy.known_cost("bound")
-        return moved / (copy.throughput_gb_s * 1e9)
+        return moved_bytes / (copy.throughput_gb_s * 1e9)
 
-    def over_bound(self, copy: "Measurement") -> float:
+    def over_bound(self, copy: "Measurement", moved_bytes: int | None = None) -> float:
         """Return time / bound: the median time divided by :meth:`bound_s`; 1 if it is as fast as memory allows."""
-        return self.median_s / self.bound_s(copy)
+        return self.median_s / self.bound_s(copy, moved_bytes)
+
+    def of_copy(self, copy: "Measurement", moved_bytes: int | None = None) -> float:
+        """Return bound / time: :meth:`bound_s` divided by the median time, which is the share of a copy's bandwidth."""
+        return self.bound_s(copy, moved_bytes) / self.median_s
 
     def __str__(self):
         return (

@@ -6,6 +6,7 @@ from course_pkg.cg.outcome import SLACK
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS, MIXED, VARIANTS
 from course_pkg.core import Library
+from course_pkg.vector.bound import COPY
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 RTOL = 1e-6
@@ -22,7 +23,6 @@ FIELDS = 4  # every method works on at least x, r, p and A p
 TWO_KERNEL, DEFERRED, IN_TWO_PRECISIONS = (
     v.by(Library.NUMBA_CUDA) for v in (VARIANTS["cg_two_kernel"], VARIANTS["cg_deferred_x"], MIXED)
 )
-COPY = STREAMS["copy"].by(Library.CUPY)
 TRIAD = STREAMS["triad"].by(Library.NUMBA_CPU)
 OURS = [v.by(Library.NUMBA_CPU) for v in METHODS if Library.NUMBA_CPU in v.libraries]
 SCIPY = VARIANTS["cg_csr"].by(Library.SCIPY)

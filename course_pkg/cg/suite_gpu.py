@@ -11,14 +11,14 @@ import numpy as np
 from course_pkg import cuda
 from course_pkg.bench import Measurement, gpu, measure, progress
 from course_pkg.cg import gpu_cupy
-from course_pkg.cg.demands import COPY, FIELDS, NEVER, RTOL
+from course_pkg.cg.demands import FIELDS, NEVER, RTOL
 from course_pkg.cg.gpu_cupy import cp
 from course_pkg.cg.here import two_iterations
 from course_pkg.cg.outcome import SLACK
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS, MIXED, VARIANTS
 from course_pkg.core import CourseError, Library
-from course_pkg.vector.variants import VARIANTS as STREAMS
+from course_pkg.vector.suite_gpu import measured_copy
 
 QUICK = (32, 64)
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
@@ -38,7 +38,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
     with progress(2 * (1 + len(OURS)) + len(OURS) + len(SOLVED_LARGE) + len(BY_LIBRARIES)) as step:
         for edge in (small, large):
             step(f"copy, {edge}³")
-            yield _copy(edge)
+            yield measured_copy((edge,) * 3, {"shape": [edge] * 3}, hold=True)
             for v in OURS:
                 step(f"{v.title}, {edge}³")
                 yield two_iterations(v, _b(edge), residual, samples=5 if quick or edge > small else 20)
@@ -59,20 +59,6 @@ def _footprint(edge) -> int:
 
 def _parameters(edge, **more):
     return {"shape": [edge] * 3, "dtype": "float64", **more}
-
-
-def _copy(edge) -> Measurement:
-    source, out = cp.ones((edge,) * 3), cp.empty((edge,) * 3)
-    return measure(
-        lambda a, b: b.data.copy_from_device_async(a.data, a.nbytes),
-        source,
-        out,
-        cost=STREAMS["copy"].cost(source.size),
-        check=lambda: cp.testing.assert_array_equal(out, source),
-        name=COPY,
-        parameters=_parameters(edge),
-        hold=True,
-    )
 
 
 def _solve(variant, edge, samples) -> Measurement:

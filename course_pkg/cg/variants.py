@@ -20,6 +20,9 @@ class Method(Variant):
     ----------
     plan : Plan
         Says which containers of the program share a kernel.
+    launches : tuple of str
+        The launches over whole fields that the kernels of the plan are, in turn, as the cases of ``traffic.py`` name
+        them. Those of deferred x are of two iterations.
 
     Examples
     --------
@@ -29,9 +32,10 @@ class Method(Variant):
     """
 
     plan: fusion.Plan | None = field(default=None, hash=False)
+    launches: tuple[str, ...] = ()
 
 
-def _method(name, idea, plan, kernels, libraries=(CPU, CUDA)) -> Method:
+def _method(name, idea, plan, launches, kernels, libraries=(CPU, CUDA), called="") -> Method:
     return Method(
         "cg",
         "cg",
@@ -42,6 +46,8 @@ def _method(name, idea, plan, kernels, libraries=(CPU, CUDA)) -> Method:
         arrays=unknown,
         kernels=kernels,
         plan=plan,
+        launches=launches,
+        called=called,
         **COMMON,
     )
 
@@ -56,6 +62,7 @@ VARIANTS = Variants(
         "baseline",
         "one kernel per container",
         fusion.BASELINE,
+        ("update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
         (
             "update_p_kernel",
             "matvec_kernel",
@@ -70,26 +77,32 @@ VARIANTS = Variants(
         "map_stencil_fused",
         "updateP inside matVec",
         fusion.MAP_STENCIL_FUSED,
+        ("map_stencil", "dot_pAp", "update_x_and_r", "dot_rr"),
         ("map_stencil_kernel", "dot_kernel", "alpha_kernel", "update_x_and_r_kernel", "beta_kernel"),
     ),
     _method(
         "fused_dots",
         "dots beside their fields",
         fusion.FUSED_DOTS,
+        ("update_p", "matvec_dot", "update_x_and_r_dot"),
         ("update_p_kernel", "matvec_dot_kernel", "alpha_kernel", "update_x_and_r_dot_kernel", "beta_kernel"),
     ),
     _method(
         "two_kernel",
         "both; A p is never stored",
         fusion.TWO_KERNEL,
+        ("search", "advance"),
         ("search_kernel", "alpha_kernel", ("advance_kernel", 1), "beta_kernel"),
+        called="CG, two kernels",
     ),
     _method(
         "deferred_x",
         "x every second iteration",
         fusion.DEFERRED_X,
+        ("search", "advance_0", "search", "advance_2"),
         ("search_kernel", "alpha_kernel", ("advance_kernel", 0), ("advance_kernel", 2), "beta_kernel"),
         (CUDA,),
+        called="CG, two kernels, x later",
     ),
     Variant(
         "cg",

@@ -64,21 +64,17 @@ def place(hazard, trial) -> str:
 
 def hazard_line(hazard, trial) -> str:
     """Return place, kind and message of a hazard, as the text report shows them."""
-    return f"{place(hazard, trial)}: {_kind(hazard)}: {said(hazard)}"
+    return f"{place(hazard, trial)}: {hazard.words}: {said(hazard)}"
 
 
 def note_line(note, trial) -> str:
     """Return place, kind and message of a note, as the text report shows them."""
-    return f"{place(note, trial)}: note, {_kind(note)}: {said(note)}"
+    return f"{place(note, trial)}: note, {note.words}: {said(note)}"
 
 
 def said(hazard) -> str:
     """Return a hazard's message; if it names only one line, without that line, because the place says it already."""
     return hazard.message if len(hazard.lines) > 1 else f"{hazard.event}{hazard.rest}"
-
-
-def _kind(hazard) -> str:
-    return hazard.kind.replace("_", " ")
 
 
 def _wrapped(text, indent, width, hanging=2):
@@ -149,7 +145,7 @@ def as_html(reports: list[Report], machine: Machine) -> str:
 def _section(kernel, machine) -> str:
     parts = [f"<h2>{markup.escape(kernel.name)}: {kernel.verdict}</h2>"]
     parts += [
-        f'<p class="hazard"><b>{_kind(h)}</b>, '
+        f'<p class="hazard"><b>{h.words}</b>, '
         f"{markup.escape(place(h, t))}: {markup.escape(said(h))} {kernel.remark(h)}</p>"
         for h, t in kernel.hazards
     ]

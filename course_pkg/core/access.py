@@ -8,6 +8,8 @@ SECTOR_BYTES = 32
 BANKS = 32
 BANK_BYTES = 4
 WARP = 32
+# what a thread does by an access of each kind
+VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,9 @@ class Variant:
         The argument of its functions that becomes the result: what is written, or a solver's first guess.
     known : tuple of str
         Arguments of the operation that its functions leave out, such as the matrix of a stencil.
+    called : str
+        What lectures and figures call it beside methods of other topics, if ``title`` would say too little there; see
+        :meth:`titled`.
 
     Examples
     --------
@@ -163,6 +166,7 @@ class Variant:
     example: dict = field(default_factory=dict, hash=False)
     result: str = "out"
     known: tuple[str, ...] = ()
+    called: str = ""
 
     @property
     def function_name(self) -> str:
@@ -173,6 +177,18 @@ class Variant:
     def title(self) -> str:
         """Its name in words, for a table of variants of one operation."""
         return (self.name or self.operation).replace("_", " ")
+
+    def titled(self, **settings) -> str:
+        """Return its name in lectures and figures, followed by settings that are not None.
+
+        Examples
+        --------
+        >>> from course_pkg.sstep.variants import VARIANTS
+        >>> VARIANTS["pcg_sstep_moments"].titled(s=4)
+        'moments, s = 4'
+        """
+        chosen = (f"{name} = {value}" for name, value in settings.items() if value is not None)
+        return ", ".join([self.called or self.title, *chosen])
 
     def by(self, library: Library | str | None = None) -> Implementation:
         """Return this variant's implementation by a library; by default, its only implementation.

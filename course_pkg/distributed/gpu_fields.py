@@ -155,7 +155,7 @@ class RankWorkspace(Workspace):
         self.add_up_all(stream)
 
     def make_alpha(self, blocks: int, stream) -> None:
-        """Queue the sum of all partial sums over all ranks, and alpha: one kernel if that can send and wait."""
+        """Queue what adds up the parts of all ranks and computes alpha; where there are mailboxes, it is one kernel."""
         if self.link.mailbox:
             self._in_one(alpha_of_all_kernel, blocks, stream, self.state)
         elif self.link.comm.ranks == 1:

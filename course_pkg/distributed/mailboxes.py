@@ -130,7 +130,7 @@ def send_kernel(array, peer, rank, sent, answered, window, arrived, lost):
 
 @cuda.jit
 def take_kernel(array, peer, rank, got, arrived, window, answered, lost):
-    """Copy what rank ``peer`` has sent out of this GPU's window; ``answered`` lies in the memory of ``peer``."""
+    """As send, but from this GPU's window, which rank ``peer`` may fill again only after an answer."""
     t, block = cuda.threadIdx.x, cuda.blockIdx.x
     message, came = got[peer, block] + 1, cuda.shared.array(1, np.int32)
     if t == 0:

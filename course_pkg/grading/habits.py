@@ -61,7 +61,7 @@ def _only_prints(program: Program) -> Iterator[tuple[int, str]]:
     """``print(a[i] + b[i])`` in a kernel that writes nothing: what is printed stands in no array."""
     nodes = list(ast.walk(program.tree))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    prints = [node for node in calls if _names(node.func) == {"print"} and not node.keywords]
+    prints = [node for node in calls if name_of(node.func) == {"print"} and not node.keywords]
     numbers = any(isinstance(given, (ast.Subscript, ast.BinOp)) for node in prints for given in node.args)
     writes = any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) for node in nodes)
     known = ("print", "range", "len", "min", "max", "abs", "int", "float", "cuda.grid", "cuda.gridsize")
@@ -83,7 +83,7 @@ def _shared_name_taken(program: Program) -> Iterator[tuple[int, str]]:
         and ast.unparse(node.value.func) in ("cuda.shared.array", "cuda.local.array")
     }
     for node in ast.walk(program.tree):
-        if not isinstance(node, ast.Assign) or not _names(node.targets[0]) & own:
+        if not isinstance(node, ast.Assign) or not name_of(node.targets[0]) & own:
             continue
         value = node.value
         # a value with another such array in it may be a view, and a name may be rebound to a view
@@ -113,12 +113,16 @@ def _own_index(program: Program, line: int) -> str:
         if (
             isinstance(node, ast.For)
             and node.body[0].lineno <= line <= node.end_lineno
-            and _names(node.target)
+            and name_of(node.target)
         ):
             return f"[{ast.unparse(node.target)}]"
     for wanted in ("cuda.grid(1)", "cuda.threadIdx.x"):
         for node in ast.walk(program.tree):
-            if isinstance(node, ast.Assign) and ast.unparse(node.value) == wanted and _names(node.targets[0]):
+            if (
+                isinstance(node, ast.Assign)
+                and ast.unparse(node.value) == wanted
+                and name_of(node.targets[0])
+            ):
                 return f"[{ast.unparse(node.targets[0])}]"
     of_two = any(ast.unparse(n) in ("cuda.grid(2)", "cuda.threadIdx.y") for n in ast.walk(program.tree))
     return "[…]" if of_two else "[i]"
@@ -128,7 +132,7 @@ def _own_index(program: Program, line: int) -> str:
 def _whole_array(node, arrays) -> Iterator[str]:
     """``out[:] = …``: a slice is many elements, but each thread computes one."""
     for target in _targets(node):
-        if isinstance(target, ast.Subscript) and _names(target.value) & arrays and _has_slice(target.slice):
+        if isinstance(target, ast.Subscript) and name_of(target.value) & arrays and _has_slice(target.slice):
             name = ast.unparse(target.value)
             yield (
                 f"`{ast.unparse(target)}` means the whole array, and every thread would write all of it; "
@@ -220,7 +224,7 @@ def _lists(node, arrays) -> Iterator[str]:
 @rule
 def _division_as_index(node, arrays) -> Iterator[str]:
     """``a[i / 2]``."""
-    if isinstance(node, ast.Subscript) and _names(node.value) & arrays:
+    if isinstance(node, ast.Subscript) and name_of(node.value) & arrays:
         for part in ast.walk(node.slice):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
                 yield "`/` gives a float, and an index is an integer; divide with `//`."
@@ -260,7 +264,7 @@ def _barrier_not_called(node, arrays) -> Iterator[str]:
 @rule
 def _new_axis(node, arrays) -> Iterator[str]:
     """``column[y, None]``: a new axis is for whole arrays."""
-    if isinstance(node, ast.Subscript) and _names(node.value) & arrays and isinstance(node.slice, ast.Tuple):
+    if isinstance(node, ast.Subscript) and name_of(node.value) & arrays and isinstance(node.slice, ast.Tuple):
         kept = [
             ast.unparse(part) for part in node.slice.elts if ast.unparse(part) not in ("None", "np.newaxis")
         ]
@@ -285,7 +289,8 @@ def _targets(node) -> list:
     return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
 
 
-def _names(node) -> set[str]:
+def name_of(node) -> set[str]:
+    """Return the name that a node is, as a set; it is empty if the node is anything else."""
     return {node.id} if isinstance(node, ast.Name) else set()
 
 

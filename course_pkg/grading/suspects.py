@@ -3,6 +3,7 @@
 import ast
 import builtins
 
+from course_pkg.grading.habits import name_of
 from course_pkg.simt.front.library import REDUCTIONS
 from course_pkg.simt.front.source import Program
 
@@ -37,10 +38,10 @@ def likely(program: Program, profile=None, reductions: bool = True) -> str | Non
                 f"`{ast.unparse(node.func)}` works on a whole array, again in each thread that comes to it: each "
                 "thread works on its own elements, if need be in a loop."
             )
-    tables = {n.value.id for n in subscripts if _names(n.value) and isinstance(n.slice, ast.Tuple)}
+    tables = {n.value.id for n in subscripts if name_of(n.value) and isinstance(n.slice, ast.Tuple)}
     for node in nodes:
-        if isinstance(node, ast.Call) and _names(node.func) == {"len"} and node.args:
-            for name in _names(node.args[0]) & tables:
+        if isinstance(node, ast.Call) and name_of(node.func) == {"len"} and node.args:
+            for name in name_of(node.args[0]) & tables:
                 return (
                     f"`len({name})` is the number of rows, {name}.shape[0]; the number of columns is "
                     f"{name}.shape[1]."
@@ -57,7 +58,7 @@ def alias(program: Program) -> str | None:
         and ast.unparse(n.value).startswith(("cuda.shared.array", "cuda.local.array"))
     }
     for node in ast.walk(program.tree):
-        if isinstance(node, ast.Assign) and _names(node.targets[0]) and _names(node.value) & arrays:
+        if isinstance(node, ast.Assign) and name_of(node.targets[0]) and name_of(node.value) & arrays:
             name, array = node.targets[0].id, node.value.id
             return (
                 f"Line {node.lineno}, `{ast.unparse(node)}`: this gives the array {array} a second name, {name}, and "
@@ -69,12 +70,12 @@ def alias(program: Program) -> str | None:
 def _is_reduction(node: ast.Call, arrays: set[str]) -> bool:
     """Return whether a call is ``a.sum()``, ``np.sum(a)``, ``sum(a)`` or the like."""
     called = node.func
-    if _names(called) & {"sum", "min", "max"} and len(node.args) == 1:
-        return bool(_names(node.args[0]) & arrays)
+    if name_of(called) & {"sum", "min", "max"} and len(node.args) == 1:
+        return bool(name_of(node.args[0]) & arrays)
     if not isinstance(called, ast.Attribute) or called.attr not in REDUCTIONS:
         return False
     given = called.value if not node.args else node.args[0]
-    return bool(_names(given) & arrays)
+    return bool(name_of(given) & arrays)
 
 
 def _asks_who(node) -> bool:
@@ -83,7 +84,3 @@ def _asks_who(node) -> bool:
     return name in ("grid", "threadIdx", "blockIdx", "laneid") or (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not hasattr(builtins, node.func.id)
     )
-
-
-def _names(node) -> set[str]:
-    return {node.id} if isinstance(node, ast.Name) else set()

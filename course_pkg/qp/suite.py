@@ -13,7 +13,6 @@ from course_pkg.qp.suite_solves import (
     APG,
     BATCH,
     CONTROL,
-    COPY,
     CPU,
     CUDA,
     INACTIVE,
@@ -27,6 +26,9 @@ from course_pkg.qp.suite_solves import (
     rival_solve,
 )
 from course_pkg.qp.variants import VARIANTS
+from course_pkg.vector.bound import bounding_stream
+
+__all__ = ["PARTS", "bounding_stream", "demands", "run"]
 
 SIZES = {"cpu": 4096, "gpu": 16384}  # unknowns of an update
 QUICK_SIZE = 256
@@ -136,17 +138,12 @@ def demands(measurements: list[Measurement]) -> list[dict]:
     ]
 
 
-def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
-    """Return the copy that was measured together with the updates; None if there is none."""
-    return next(iter(matching(measurements, COPY)), None)
-
-
 def _near_copy(measurements) -> list[dict]:
     rows, copy = VARIANTS["update_rows"].by(CUDA), bounding_stream(measurements)
     found = matching(measurements, rows, n=SIZES["gpu"], dtype="float64", inactive=None, rows=None)
     if not (found and copy):
         return []
-    share = 8 * SIZES["gpu"] ** 2 / found[0].median_s / 1e9 / copy.t_eff_gb_s
+    share = found[0].of_copy(copy, 8 * SIZES["gpu"] ** 2)
     return [demand(f"{rows}: bytes of Q, of copy", f"≥ {NEAR_COPY:.2f}", f"{share:.3f}", share >= NEAR_COPY)]
 
 

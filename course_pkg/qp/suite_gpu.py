@@ -15,7 +15,6 @@ from course_pkg.qp.suite_batch import batch, batch_on_cpu
 from course_pkg.qp.suite_solves import (
     APG,
     BATCH,
-    COPY,
     CUDA,
     CUPY,
     INACTIVE,
@@ -28,9 +27,8 @@ from course_pkg.qp.suite_solves import (
     rival_solve,
 )
 from course_pkg.qp.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
+from course_pkg.vector.suite_gpu import COPIED, COPIED_QUICK, measured_copy
 
-COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
 SPARSE = ("rows", "skip", "compacted", "packed")  # variants that are measured where most x are 0
 PACK, PRODUCTS = VARIANTS["pack"], VARIANTS.of("split_product", CUDA)
 
@@ -38,7 +36,8 @@ PACK, PRODUCTS = VARIANTS["pack"], VARIANTS.of("split_product", CUDA)
 def kernels(size, batched, *, quick: bool) -> Iterator[Measurement]:
     """Yield a copy, updates in two precisions, updates with zeros, and batches."""
     options = {"samples": 3 if quick else 20, "hold": True}
-    yield _copy(COPIED_QUICK if quick else COPIED, options)
+    copied = COPIED_QUICK if quick else COPIED
+    yield measured_copy(copied, {"n": copied}, **options)
     with progress(4) as step:
         for dtype in ("float64", "float32"):
             step(f"updates of {size} unknowns, {dtype}")
@@ -234,17 +233,3 @@ def solves(p, samples) -> Iterator[Measurement]:
         yield one_solve(p, variant.by(library), function, options, given, samples, wait)
     for library in (Library.MPAX, *ON_CPU):
         yield from rival_solve(p, library, samples, beside_gpu=True)
-
-
-def _copy(n, options) -> Measurement:
-    source, out = cp.ones(n), cp.empty(n)
-    return measure(
-        lambda a, b: b.data.copy_from_device_async(a.data, a.nbytes),
-        source,
-        out,
-        cost=STREAMS["copy"].cost(n),
-        check=lambda: cp.testing.assert_array_equal(out, source),
-        name=COPY,
-        parameters={"n": n, "dtype": "float64"},
-        **options,
-    )

@@ -9,10 +9,8 @@ from course_pkg.bench.measure import Run
 from course_pkg.core import Library
 from course_pkg.qp.reference import kkt_residual
 from course_pkg.qp.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
 
 NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
-COPY = STREAMS["copy"].by(CUPY)
 UPDATE, BATCH, PQP, APG = (VARIANTS[name] for name in ("update", "update_batch", "pqp", "apg"))
 RTOL = 1e-6
 MOST_PLAIN = 3000  # most iterations of the plain method, which may never meet the tolerance

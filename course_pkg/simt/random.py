@@ -174,11 +174,12 @@ def _matrix_of_jump() -> np.ndarray:
             if int(word) >> b & 1:
                 total ^= state
             s0, s1 = state[0], state[0] ^ state[1]
-            state = np.stack([_rotated(s0, 55) ^ s1 ^ (s1 << np.uint64(14)), _rotated(s1, 36)])
+            state = np.stack([rotated(s0, 55) ^ s1 ^ (s1 << np.uint64(14)), rotated(s1, 36)])
     return total
 
 
-def _rotated(x: np.ndarray, k: int) -> np.ndarray:
+def rotated(x: np.ndarray, k: int) -> np.ndarray:
+    """Return 64-bit numbers whose bits are moved k places to the left; what falls out comes in on the right."""
     return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
 
 

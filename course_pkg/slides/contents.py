@@ -4,12 +4,10 @@ import json
 import re
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 
-from course_pkg.slides.convert import COURSE_NAME, LICENCE, motif
-
-_THEME = Path(__file__).parent / "theme"
+from course_pkg.slides.convert import motif
+from course_pkg.slides.pages import write_page
 
 
 def write_contents(out_dir: Path, decks: list[dict]) -> Path:
@@ -32,13 +30,7 @@ def write_contents(out_dir: Path, decks: list[dict]) -> Path:
         {**deck, "number": _number(name), "pdf": (out_dir / f"{name}.pdf").is_file()}
         for name, deck in known.items()
     ]
-    template = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_THEME), autoescape=True, undefined=jinja2.StrictUndefined
-    ).get_template("contents.html.j2")
-    page = out_dir / "index.html"
-    html = template.render(decks=rows, course=COURSE_NAME, licence=LICENCE, motif=Markup(motif()))
-    page.write_text(html, encoding="utf-8")
-    return page
+    return write_page(out_dir / "index.html", "contents.html.j2", decks=rows, motif=Markup(motif()))
 
 
 def _number(name: str) -> str:

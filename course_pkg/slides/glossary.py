@@ -3,13 +3,11 @@
 import re
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 
-from course_pkg.slides.convert import COURSE_NAME, LICENCE
+from course_pkg.slides.pages import write_page
 
 NAME = "glossary"
-_THEME = Path(__file__).parent / "theme"
 
 
 def write_glossary(lecture_dir: Path, out_dir: Path) -> Path | None:
@@ -24,12 +22,7 @@ def write_glossary(lecture_dir: Path, out_dir: Path) -> Path | None:
     body = re.sub(
         r'<a href="(?![a-z]+:|#)[^"]*">(.*?)</a>', r"\1", body
     )  # such files are not among the decks
-    template = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_THEME), autoescape=True, undefined=jinja2.StrictUndefined
-    ).get_template("glossary.html.j2")
-    page = Path(out_dir) / f"{NAME}.html"
-    page.write_text(template.render(body=Markup(body), course=COURSE_NAME, licence=LICENCE), encoding="utf-8")
-    return page
+    return write_page(Path(out_dir) / f"{NAME}.html", "glossary.html.j2", body=Markup(body))
 
 
 def link_to_page(html: str) -> str:

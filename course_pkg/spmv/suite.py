@@ -10,8 +10,11 @@ from course_pkg.core import CourseError, Library
 from course_pkg.permutation.problem import problem
 from course_pkg.spmv import suite_jacobi
 from course_pkg.spmv.formats import Csr
-from course_pkg.spmv.suite_products import COPY, CPU, CUDA, CUPY, PRODUCT, described, tolerance
+from course_pkg.spmv.suite_products import CPU, CUDA, CUPY, PRODUCT, described, tolerance
 from course_pkg.stencil.problem import SMALL_EDGE
+from course_pkg.vector.bound import bounding_stream
+
+__all__ = ["bounding_stream", "demands", "run"]
 
 MATRICES = {  # by device: name and size of each matrix, all with at least a million rows
     "cpu": (("poisson_3d", 100), ("tetrahedral", 100), ("power_law", 2**20)),
@@ -102,11 +105,6 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         what = f"matrices on which the best kernel is ≥ {HALF}× as fast as {rival.library}"
         rows.append(demand(what, f"≥ {len(faster) / 2:g}", f"{many}", 2 * many >= len(faster)))
     return rows
-
-
-def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
-    """Return the copy that was measured together with the products; None if there is none."""
-    return next(iter(matching(measurements, COPY)), None)
 
 
 def _products_of(measurements, library, name, n) -> list[Measurement]:

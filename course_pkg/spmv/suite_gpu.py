@@ -13,12 +13,11 @@ from course_pkg.permutation.problem import problem
 from course_pkg.spmv import gpu_cupy, gpu_numba
 from course_pkg.spmv.formats import Csr
 from course_pkg.spmv.gpu_cupy import cp
-from course_pkg.spmv.suite_products import COPY, CUDA, CUPY, PRODUCT, described, tolerance
+from course_pkg.spmv.suite_products import CUDA, CUPY, PRODUCT, described, tolerance
 from course_pkg.spmv.tuning import CHUNK, LANES, SIGMA, THREADS_PER_BLOCK, TILE, unroll_for
 from course_pkg.spmv.variants import FORMATS, VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
+from course_pkg.vector.suite_gpu import COPIED, COPIED_QUICK, measured_copy
 
-COPIED, COPIED_QUICK = 2**27, 2**16  # doubles
 PRECISIONS = (("float64", "float64"), ("float32", "float32"), ("float64", "float32"))  # of vectors, of values
 MOST_FILL = 4  # a table is not made if it would store more values per nonzero than this
 SWEPT = (
@@ -84,7 +83,8 @@ def sampling(quick: bool) -> dict:
 def products(matrices, *, quick: bool) -> Iterator[Measurement]:
     """Yield a copy, and then all products with each matrix."""
     options = sampling(quick)
-    yield _copy(COPIED_QUICK if quick else COPIED, options)
+    copied = COPIED_QUICK if quick else COPIED
+    yield measured_copy(copied, {"n": copied}, **options)
     with progress(len(matrices)) as step:
         for name, size in matrices:
             step(name)
@@ -197,17 +197,3 @@ def libraries(name, A, vectors, options, more=None, observed=None) -> Iterator[M
             samples=options["samples"],
             **common,
         )
-
-
-def _copy(n, options) -> Measurement:
-    source, out = cp.ones(n), cp.empty(n)
-    return measure(
-        lambda a, b: b.data.copy_from_device_async(a.data, a.nbytes),
-        source,
-        out,
-        cost=STREAMS["copy"].cost(n),
-        check=lambda: cp.testing.assert_array_equal(out, source),
-        name=COPY,
-        parameters={"n": n, "dtype": "float64"},
-        **options,
-    )

@@ -4,11 +4,9 @@ import numpy as np
 
 from course_pkg.core import Library
 from course_pkg.spmv.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 PRODUCT = VARIANTS["spmv"]
-COPY = STREAMS["copy"].by(CUPY)
 
 
 def described(name: str, A, dtype: str, values: str) -> dict:

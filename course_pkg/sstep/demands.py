@@ -5,10 +5,9 @@ from course_pkg.bench.demand import demand
 from course_pkg.core import Library
 from course_pkg.sstep.problem import PUBLISHED
 from course_pkg.sstep.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
+from course_pkg.vector.bound import bounding_stream
 
 CUDA, CUPY, CPU = Library.NUMBA_CUDA, Library.CUPY, Library.NUMBA_CPU
-COPY = STREAMS["copy"].by(CUPY)
 OPERATIONS = ("moments", "gram", "update_block", "project_block")
 FASTER, NEAR_COPY = 2.0, 0.90  # twice as fast as cuBLAS, or 0.9 of a copy's bandwidth: one is enough
 WITHIN = 1.05  # the most iterations of the stable method, divided by those of pcg
@@ -27,11 +26,6 @@ def demands(measurements: list[Measurement]) -> list[dict]:
     ]
 
 
-def bounding_stream(measurements: list[Measurement]) -> Measurement | None:
-    """Return the copy that was measured together with the operations; None if there is none."""
-    return next(iter(matching(measurements, COPY)), None)
-
-
 def _operations(measurements) -> list[dict]:
     """Return a row for each operation and s: its speed relative to cuBLAS, and its share of a copy's bandwidth."""
     copy, rows = bounding_stream(measurements), []
@@ -42,7 +36,7 @@ def _operations(measurements) -> list[dict]:
             if not (copy and theirs) or size["n"] < LARGE**3 or "warps" in ours.parameters:
                 continue
             times = theirs[0].median_s / ours.median_s
-            share = ours.cost.throughput_gb_s(ours.median_s) / copy.t_eff_gb_s
+            share = ours.of_copy(copy)
             what = f"{ours.label}, s = {size['s']}: over cuBLAS, of copy"
             wanted = f"≥ {FASTER:g}× or ≥ {NEAR_COPY:.2f}"
             rows.append(

@@ -12,17 +12,18 @@ from course_pkg.bench import Measurement, gpu, measure, progress
 from course_pkg.core import CourseError, Library
 from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
-from course_pkg.sstep.demands import COPY, OPERATIONS, bounding_stream, demands
+from course_pkg.sstep.demands import OPERATIONS, demands
 from course_pkg.sstep.problem import BlockProblem, Laplacian
 from course_pkg.sstep.suite_solves import METHODS, RTOLS, one_solve
 from course_pkg.sstep.variants import VARIANTS
+from course_pkg.vector.bound import bounding_stream
 
 NUMPY, CPU = Library.NUMPY, Library.NUMBA_CPU
 POINTS, QUICK_POINTS = 10**6, 4000
 STEPS, QUICK_STEPS = (1, 4, 8), (2,)  # s of the operations
 EDGES, QUICK_EDGES = (32, 64), (10,)  # of the solves
 
-__all__ = ["COPY", "bounding_stream", "demands", "run"]
+__all__ = ["bounding_stream", "demands", "run"]
 
 
 def run(device: str, *, quick: bool = False) -> Iterator[Measurement]:
@@ -55,8 +56,7 @@ def coefficients(p: BlockProblem, name: str) -> tuple[np.ndarray, np.ndarray]:
     >>> bool(np.abs(C).sum(axis=0).max() <= 0.5)
     True
     """
-    small = (p.beta, p.alpha) if name == "update_block" else (p.C, p.a)
-    return tuple(c / (8 * p.s) for c in small)
+    return tuple(getattr(p, c) / (8 * p.s) for c in VARIANTS[name].coefficients)
 
 
 def _operations(n, s, samples) -> Iterator[Measurement]:
@@ -68,7 +68,7 @@ def _operations(n, s, samples) -> Iterator[Measurement]:
             arguments = arguments_of(name, p)
 
             def check(arguments=arguments, expected=expected, name=name):
-                for found, right in zip(results(name, arguments), expected, strict=True):
+                for found, right in zip(VARIANTS[name].results(arguments), expected, strict=True):
                     np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-9 * np.abs(right).max())
 
             yield measure(
@@ -98,16 +98,11 @@ def arguments_of(name: str, p: BlockProblem) -> tuple:
     return p.old.copy(), fresh, *coefficients(p, name), p.x.copy(), p.r.copy(), fresh
 
 
-def results(name: str, arguments) -> tuple:
-    """Return those arguments of an operation that it writes."""
-    return arguments[-1:] if name in ("moments", "gram") else arguments[-3:]
-
-
 def called(function, name: str, p: BlockProblem) -> tuple:
     """Call an operation once, and return its results."""
     arguments = arguments_of(name, p)
     function(*arguments)
-    return results(name, arguments)
+    return VARIANTS[name].results(arguments)
 
 
 def _solves(edge) -> Iterator[Measurement]:

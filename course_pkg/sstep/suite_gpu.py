@@ -10,12 +10,12 @@ from course_pkg.permutation.problem import poisson
 from course_pkg.precond.build import amg
 from course_pkg.spmv.formats import Csr
 from course_pkg.sstep import gpu_numba
-from course_pkg.sstep.demands import COPY, LARGE, OPERATIONS, SMALL
+from course_pkg.sstep.demands import LARGE, OPERATIONS, SMALL
 from course_pkg.sstep.gpu_cupy import cp
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.suite_solves import METHODS, RTOLS, one_solve
 from course_pkg.sstep.variants import VARIANTS
-from course_pkg.vector.variants import VARIANTS as STREAMS
+from course_pkg.vector.suite_gpu import measured_copy
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
 EDGES, QUICK_EDGES = (SMALL, 128, LARGE), (32,)
@@ -29,7 +29,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
     options = {"samples": 3 if quick else 20, "hold": True}
     with progress(1 + len(steps) + 2 * len(edges)) as step:
         step("copy")
-        yield _copy(edges[-1] ** 3, options)
+        yield measured_copy(edges[-1] ** 3, {"n": edges[-1] ** 3}, **options)
         for s in steps:
             step(f"operations, s = {s}")
             yield from operations(edges[-1] ** 3, s, options)
@@ -69,7 +69,7 @@ class Blocks:
             return self.fresh, self.r, cp.zeros(m)
         if name == "gram":
             return self.old, self.fresh, self.r, cp.zeros((m, m))
-        small = (self.beta, self.alpha) if name == "update_block" else (self.C, self.a)
+        small = (getattr(self, c) for c in VARIANTS[name].coefficients)
         fresh = self.fresh.copy()
         out = cp.empty_like(fresh) if (name, library) == ("project_block", CUPY) else fresh
         return self.old, fresh, *small, self.x.copy(), self.r.copy(), out
@@ -82,7 +82,7 @@ def operations(n, s, options) -> Iterator[Measurement]:
         variant, expected = VARIANTS[name], []
         for library in (CUPY, CUDA):
             arguments = blocks.arguments(name, library)
-            found = arguments[-1:] if name in ("moments", "gram") else arguments[-3:]
+            found = variant.results(arguments)
 
             def check(found=found, library=library, expected=expected, name=name):
                 if library == CUPY:
@@ -96,7 +96,7 @@ def operations(n, s, options) -> Iterator[Measurement]:
                 there = {id(a): cuda.as_cuda_array(a) for a in arguments}
                 arguments = tuple(there[id(a)] for a in arguments)
             yield measure(
-                partial(variant.function(library), **_memory(name, library, s)),
+                partial(variant.function(library), **_memory(variant, library, s)),
                 *arguments,
                 cost=variant.cost_by(library)(n, s),
                 check=check,
@@ -106,9 +106,9 @@ def operations(n, s, options) -> Iterator[Measurement]:
             )
 
 
-def _memory(name, library, s) -> dict:
+def _memory(variant, library, s) -> dict:
     """Return memory for the blocks' parts of sums. If each call allocated it, the call would wait for the GPU."""
-    if library == CUDA and name in ("moments", "gram"):
+    if library == CUDA and not variant.coefficients:
         return {"partial": gpu_numba.parts(s)}
     return {}
 
@@ -136,17 +136,3 @@ def with_vcycle(edge, samples) -> Iterator[Measurement]:
             yield one_solve(
                 VARIANTS[name], CUDA, (A, b), {**chosen, **more}, RTOLS[0], samples, cuda.synchronize
             )
-
-
-def _copy(n, options) -> Measurement:
-    source, out = cp.ones(n), cp.empty(n)
-    return measure(
-        lambda a, b: b.data.copy_from_device_async(a.data, a.nbytes),
-        source,
-        out,
-        cost=STREAMS["copy"].cost(n),
-        check=lambda: cp.testing.assert_array_equal(out, source),
-        name=COPY,
-        parameters={"n": n, "dtype": "float64"},
-        **options,
-    )

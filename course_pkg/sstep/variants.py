@@ -1,6 +1,9 @@
 """The variants of this topic, each listed once: its idea, its cost, and the libraries that have a function for it."""
 
-from course_pkg.core import Library, Variants, variant_of
+from dataclasses import dataclass
+from functools import partial
+
+from course_pkg.core import Library, Variant, Variants
 from course_pkg.sstep import cost
 
 NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
@@ -12,7 +15,31 @@ GRAM = (
     ("finish_gram_kernel", 5),
 )
 
-_variant = variant_of("sstep", example={"n": 4096, "shape": (8, 16, 32)})
+
+@dataclass(frozen=True)
+class Operation(Variant):
+    """A method, or one of the operations of its passes.
+
+    Attributes
+    ----------
+    coefficients : tuple of str
+        The attributes of a ``BlockProblem`` that an update takes as its coefficients: it writes the new block, x and r.
+        Empty for what adds up numbers.
+
+    Examples
+    --------
+    >>> VARIANTS["update_block"].coefficients, VARIANTS["gram"].coefficients
+    (('beta', 'alpha'), ())
+    """
+
+    coefficients: tuple[str, ...] = ()
+
+    def results(self, arguments: tuple) -> tuple:
+        """Return those arguments of an operation that it writes: of an update x, r and the new block, else the sums."""
+        return arguments[-3:] if self.coefficients else arguments[-1:]
+
+
+_variant = partial(Operation, "sstep", example={"n": 4096, "shape": (8, 16, 32)})
 VARIANTS = Variants(
     _variant("recurrence", "", "a map of three vectors", cost.recurrence, EVERYWHERE),
     _variant(
@@ -48,6 +75,7 @@ VARIANTS = Variants(
         cost.update_block,
         EVERYWHERE,
         arrays=cost.update_block_by_library,
+        coefficients=("beta", "alpha"),
         kernels=(("update_block_kernel", 4), ("update_block_warps_kernel", 20)),
     ),
     _variant(
@@ -57,6 +85,7 @@ VARIANTS = Variants(
         cost.project_block,
         EVERYWHERE,
         arrays=cost.project_block_by_library,
+        coefficients=("C", "a"),
         kernels=(("project_block_kernel", 4), ("project_block_warps_kernel", 20)),
     ),
     _variant(
@@ -67,6 +96,7 @@ VARIANTS = Variants(
         EVERYWHERE,
         kernels=("follow_kernel", "pcg_alpha_kernel", "pcg_beta_kernel", ("laplacian_recurrence_kernel", 0)),
         result="x0",
+        called="CG, by operations",
     ),
     _variant(
         "pfcg",
@@ -81,6 +111,7 @@ VARIANTS = Variants(
             ("update_block_kernel", 1),
         ),
         result="x0",
+        called="CG, one sum",
     ),
     _variant(
         "pcg_sstep_moments",
@@ -90,6 +121,7 @@ VARIANTS = Variants(
         EVERYWHERE,
         kernels=(*FUSED[:2], ("moments_kernel", 4), "finish_kernel", ("update_block_kernel", 4)),
         result="x0",
+        called="moments",
     ),
     _variant(
         "pcg_sstep",
@@ -99,6 +131,7 @@ VARIANTS = Variants(
         EVERYWHERE,
         kernels=(*FUSED, *GRAM, ("project_block_kernel", 4)),
         result="x0",
+        called="stable",
     ),
 )
 METHODS = tuple(v for v in VARIANTS if v.result == "x0")  # a solve returns its first guess, changed

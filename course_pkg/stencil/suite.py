@@ -11,6 +11,7 @@ from course_pkg.core import CourseError, Library
 from course_pkg.stencil import reference, suite_steps
 from course_pkg.stencil.problem import HeatProblem
 from course_pkg.stencil.variants import VARIANTS
+from course_pkg.vector.bound import COPY
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
@@ -21,8 +22,8 @@ SHAPES = {  # device: (3-D grid, 2-D grid)
 QUICK = ((64, 64, 64), (512, 512))
 # library: (device, the stream that bounds its best Laplacian, share of the stream's bandwidth that is required)
 DEMANDED = (
-    (CUDA, "gpu", STREAMS["copy"].by(CUPY), 0.88),
-    (CUPY, "gpu", STREAMS["copy"].by(CUPY), 0.92),
+    (CUDA, "gpu", COPY, 0.88),
+    (CUPY, "gpu", COPY, 0.92),
     (CPU, "cpu", STREAMS["triad"].by(CPU), 0.80),
 )
 
@@ -62,7 +63,7 @@ def demands(measurements: list[Measurement]) -> list[dict]:
         ours = [m for m in here if (m.operation, m.library) == ("laplacian", library)]
         if bound and ours:
             best = max(ours, key=lambda m: m.t_eff_gb_s)
-            found = best.t_eff_gb_s / bound[0].t_eff_gb_s
+            found = best.of_copy(bound[0], best.cost.a_eff_bytes)
             rows.append(
                 demand(
                     f"share of the {stream.operation}: {best.label}",

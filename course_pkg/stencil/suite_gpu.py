@@ -13,6 +13,7 @@ from course_pkg.stencil.gpu_cupy import cp
 from course_pkg.stencil.problem import HeatProblem
 from course_pkg.stencil.suite_settings import BLOCKS, BLOCKS_PER_SM, REGISTERS
 from course_pkg.stencil.variants import VARIANTS
+from course_pkg.vector.suite_gpu import copy_by_driver
 from course_pkg.vector.variants import VARIANTS as STREAMS
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
@@ -104,7 +105,7 @@ def run(*, quick: bool) -> Iterator[Measurement]:
 
 def _each(grids, chosen, options):
     """Measure the copy, then each pair of a variant and a library."""
-    yield _measure(grids, *COPY, _copy, options)
+    yield _measure(grids, *COPY, copy_by_driver, options)
     dtype = grids.u.dtype.name
     for variant, library in chosen:
         observe = partial(_compiled, variant, dtype) if library == CUDA else None
@@ -114,10 +115,6 @@ def _each(grids, chosen, options):
 def _compiled(variant, dtype) -> dict[str, int]:
     """Return registers and memory of the kernel as compiled for the default block."""
     return compiled(variant.kernel_objects()[0], dtype)
-
-
-def _copy(u, out):
-    out.data.copy_from_device_async(u.data, u.nbytes)
 
 
 def _parameters(grids) -> dict:

@@ -18,11 +18,11 @@ from course_pkg.stencil.tuning import planes_for
 large = Cases()
 EDGE, EDGE_LARGE, EDGE_2D = 512, 1024, 16384
 FLAT, TILED = "laplacian_flat", "laplacian_tiled"
-# kernel, block, planes (0: none), points per thread along x: as launched by default
+# kernel, block, planes (0: none; None: as many as suit the grid), points per thread along x: as launched by default
 RUNGS = {
     FLAT: (stencil.laplacian_flat_kernel, stencil.BLOCK_3D, 0, 1),
     **LAPLACIANS,
-    "laplacian_vectorised": (stencil.laplacian_vectorised_kernel, stencil.BLOCK_VECTORISED, 4, 2),
+    "laplacian_vectorised": (stencil.laplacian_vectorised_kernel, stencil.BLOCK_VECTORISED, None, 2),
 }
 LARGEST = (FLAT, TILED, "laplacian_marching", "laplacian_vectorised")
 
@@ -37,7 +37,7 @@ def _rung(name, edge=EDGE, *, kernel=None, block=None, dtype="float64", also="")
     usual, its_block, planes, width = RUNGS[name]
     kernel, block = kernel or usual, block or its_block
     shape, points, sizes = (edge,) * 3, edge**3, (np.uint32(edge),) * 3
-    if name == "laplacian_vectorised":
+    if planes is None:
         planes = planes_for(np.broadcast_to(np.dtype(dtype).type(0), shape))
     march = (np.uint32(planes),) if planes else ()
     blocks = blocks_for(shape, block, planes=planes or None, width=width)

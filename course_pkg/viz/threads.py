@@ -8,6 +8,7 @@ import re
 from html import escape
 from itertools import count
 
+from course_pkg.core.access import VERBS
 from course_pkg.viz.picture import FOLLOWS_THEME, LEGIBLE, Picture
 from course_pkg.viz.style import (
     COMPUTE_TEXT,
@@ -32,7 +33,7 @@ MOST_ZOOM = (
 GAP = 14.0  # between the words of the legend
 WORD = 0.54 * TEXT  # width of a letter of a title, about
 POINTS = 60  # points of a line that are compared with a title, to see whether it crosses
-LINES = {"load": (MEMORY, "reads"), "store": (MEMORY_WRITE, "writes"), "atomic": (SERIES[5], "updates")}
+LINES = {"load": MEMORY, "store": MEMORY_WRITE, "atomic": SERIES[5]}
 DASHES = {
     "load": "none",
     "store": "6 3",
@@ -172,13 +173,13 @@ def _line(placed: Placed, link: Link, number: int, shown: bool):
     bends = " ".join(f"{x:.1f} {y:.1f}" for x, y in bend)
     return _of_link(
         link, number, shown, f'<path d="M{x0:.1f} {y0:.1f}C{bends} {x1:.1f} {y1:.1f}" fill="none" '
-        f'stroke="{LINES[link.kind][0]}" stroke-opacity=".75" stroke-width="2" stroke-dasharray="{DASHES[link.kind]}"/>'
+        f'stroke="{LINES[link.kind]}" stroke-opacity=".75" stroke-width="2" stroke-dasharray="{DASHES[link.kind]}"/>'
     )  # fmt: skip
 
 
 def _ends(placed: Placed, link: Link, number: int, shown: bool):
     """Draw the tip of a line's arrow, and a frame around the element: over the cells."""
-    tip, colour = _course(placed, link)[2], LINES[link.kind][0]
+    tip, colour = _course(placed, link)[2], LINES[link.kind]
     x, y, width, height = placed.elements[link.array][link.element]
     return _of_link(
         link, number, shown, f'<path d="{tip}" fill="{colour}"/><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
@@ -272,13 +273,13 @@ def _legend(scene: Scene, placed: Placed):
             f'<rect x="{x:.1f}" y="{y:.1f}" width="12" height="12" rx="2" fill="{fill}" stroke="{edge}"/>'
         )
         x = _word(parts, x + 17, y, word)
-    for kind, (colour, word) in LINES.items():
+    for kind, colour in LINES.items():
         if kind in kinds:
             parts.append(
                 f'<path d="M{x:.1f} {y + 6:.1f}h18" stroke="{colour}" stroke-width="2.5" '
                 f'stroke-dasharray="{DASHES[kind]}"/>'
             )
-            x = _word(parts, x + 23, y, word)
+            x = _word(parts, x + 23, y, VERBS[kind])
     x = _word(parts, x, y, "point at a cell", MUTED)
     return "".join(parts), x - GAP
 

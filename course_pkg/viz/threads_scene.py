@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from course_pkg.core.access import VERBS
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -94,14 +96,11 @@ def element_name(array: str, shape, element: int) -> str:
     return f"{array}[{', '.join(map(str, reversed(index)))}]"
 
 
-_VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
-
-
 def what(name: str, links, scene: Scene) -> str:
     """Say what a thread touches."""
     shapes = {array.name: array.shape for array in scene.arrays}
     said = []
-    for kind, verb in _VERBS.items():
+    for kind, verb in VERBS.items():
         names = [
             element_name(k.array, shapes[k.array], k.element)
             for k in links

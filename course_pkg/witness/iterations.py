@@ -4,27 +4,19 @@ from functools import cached_property
 from math import prod
 
 from course_pkg.bench import Measurement
-from course_pkg.cg.demands import COPY, RTOL
+from course_pkg.cg.demands import RTOL
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.program import CG
 from course_pkg.cg.variants import Method
 from course_pkg.core import Library, Variant
-from course_pkg.witness import record
+from course_pkg.vector.bound import COPY
 from course_pkg.witness.cases import large_cases
-from course_pkg.witness.clocks import NOT_COUNTED, Clocks, clocks
+from course_pkg.witness.clocks import NOT_COUNTED, Clocks
 from course_pkg.witness.compare import by_name
 from course_pkg.witness.longest import clocks_in_turn
 from course_pkg.witness.on_device import OnDevice
 
 SMALL, LARGE = PUBLISHED  # edges of the two cubes that are measured
-# the launches over whole fields, in turn, of each of our methods; those of deferred x are two iterations
-LAUNCHES = {
-    "baseline": ("update_p", "matvec", "dot_pAp", "update_x_and_r", "dot_rr"),
-    "map_stencil_fused": ("map_stencil", "dot_pAp", "update_x_and_r", "dot_rr"),
-    "fused_dots": ("update_p", "matvec_dot", "update_x_and_r_dot"),
-    "two_kernel": ("search", "advance"),
-    "deferred_x": ("search", "advance_0", "search", "advance_2"),
-}
 
 
 class Iterations(OnDevice):
@@ -81,16 +73,6 @@ class Iterations(OnDevice):
         call = self.found.one(variant.by(library), shape=[SMALL] * 3)
         return call.median_s / call.parameters["iterations"]
 
-    @cached_property
-    def counters(self) -> record.RecordedCounters:
-        """What Nsight Compute counted of the small cases."""
-        return record.recorded(device=self.found.device.slug)
-
-    @cached_property
-    def traffic(self) -> record.RecordedCounters:
-        """What Nsight Compute counted on grids that no cache holds."""
-        return record.recorded(record.TRAFFIC, self.found.device.slug)
-
     def seen(self, case: str) -> dict[str, float | None]:
         """Return what the hardware counted in a small case, by the profile's names: ``global load sectors``, …"""
         return by_name(self.counters.counters[case])
@@ -104,10 +86,6 @@ class Iterations(OnDevice):
             seen = self.seen(f"cg_{kernel}_64_float64")
             total += seen["float64 add"] + seen["float64 mul"] + 2 * seen["float64 fma"]
         return total / prod(BOXES["64"])
-
-    def clocks(self, case: str) -> Clocks:
-        """Return the bytes, the time and the clocks of a large case, such as ``cg_search_250``."""
-        return clocks(self.traffic.counters[case], self.copy.t_eff_gb_s)
 
     def iteration_clock(
         self, variant: Variant, edge: int = SMALL, library: Library = Library.NUMBA_CUDA
@@ -139,7 +117,7 @@ class Iterations(OnDevice):
         >>> Iterations(bench.recorded("cg")).iteration_clocks(VARIANTS["cg_two_kernel"]).longest_unit
         'memory'
         """
-        cases = [f"cg_{kernel}_{edge}" for kernel in LAUNCHES.get(variant.name, ())]
+        cases = [f"cg_{kernel}_{edge}" for kernel in getattr(variant, "launches", ())]
         return clocks_in_turn(self.found, cases, self.copy)
 
     def moved(self, edge: int, *kernels: str) -> tuple[float, float, float, float]:

@@ -7,7 +7,6 @@ from course_pkg.bench import Measurement, Recorded, records
 from course_pkg.core import Library, Variant, find_machine
 from course_pkg.vector import latency
 from course_pkg.vector.variants import VARIANTS as STREAMS
-from course_pkg.witness import record
 from course_pkg.witness.clocks import (
     INSTRUCTIONS,
     NOT_COUNTED,
@@ -21,13 +20,14 @@ from course_pkg.witness.clocks import (
 )
 from course_pkg.witness.compare import by_name
 from course_pkg.witness.longest import longest_clock
+from course_pkg.witness.on_device import Counted
 
 L2_READS = "lts__t_sectors_op_read.sum"
 CYCLES, WAVEFRONTS = "sm__cycles_elapsed.max", "l1tex__data_pipe_lsu_wavefronts"
 EDGE, SMALL = 512, 64  # points along an edge of the cubes that are timed, and of those that are counted
 
 
-class Ladder:
+class Ladder(Counted):
     """What is recorded of the stencil's kernels on one device.
 
     Parameters
@@ -44,23 +44,10 @@ class Ladder:
     [512, 512, 512]
     """
 
-    def __init__(self, found: Recorded):
-        self.found = found
-
     @property
     def origin(self) -> viz.Note:
         """One line for a caption: where times and shares come from."""
         return viz.Note(self.found.origin, "Shares of the time: Nsight Compute.")
-
-    @cached_property
-    def counters(self) -> record.RecordedCounters:
-        """What Nsight Compute counted of the cases on 64³ points."""
-        return record.recorded(device=self.found.device.slug)
-
-    @cached_property
-    def traffic(self) -> record.RecordedCounters:
-        """What Nsight Compute counted on grids that no cache holds."""
-        return record.recorded(record.TRAFFIC, self.found.device.slug)
 
     def measured(
         self, variant: Variant, library: Library = Library.NUMBA_CUDA, edge: int = EDGE, **parameters
@@ -75,7 +62,7 @@ class Ladder:
 
     def of_copy(self, m: Measurement) -> float:
         """Return a kernel's T_eff, divided by the T_eff of the copy of a grid of the same size."""
-        return m.t_eff_gb_s / self.copy(m.parameters["shape"][0]).t_eff_gb_s
+        return m.of_copy(self.copy(m.parameters["shape"][0]), m.cost.a_eff_bytes)
 
     def clocks(self, variant: Variant) -> Clocks:
         """Return the clocks of a variant on 512³ doubles."""

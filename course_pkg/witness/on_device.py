@@ -1,11 +1,33 @@
 """What is recorded of one topic on one device: its name and origin, for tables and captions."""
 
-from course_pkg.bench import Recorded
+from functools import cached_property
+
+from course_pkg.bench import Measurement, Recorded
 from course_pkg.core import short_name
+from course_pkg.vector.bound import COPY
+from course_pkg.witness import record
+from course_pkg.witness.clocks import Clocks, clocks
 from course_pkg.witness.longest import clock_row, longest_clock
 
 
-class OnDevice:
+class Counted:
+    """The measurements of one topic on one device, and what Nsight Compute counted there."""
+
+    def __init__(self, found: Recorded):
+        self.found = found
+
+    @cached_property
+    def counters(self) -> record.RecordedCounters:
+        """What Nsight Compute counted of the small cases."""
+        return record.recorded(device=self.found.device.slug)
+
+    @cached_property
+    def traffic(self) -> record.RecordedCounters:
+        """What Nsight Compute counted on grids that no cache holds."""
+        return record.recorded(record.TRAFFIC, self.found.device.slug)
+
+
+class OnDevice(Counted):
     """The measurements of one topic on one device.
 
     Parameters
@@ -20,9 +42,6 @@ class OnDevice:
     'H100'
     """
 
-    def __init__(self, found: Recorded):
-        self.found = found
-
     @property
     def name(self) -> str:
         """The device's name in one word."""
@@ -32,6 +51,15 @@ class OnDevice:
     def origin(self) -> str:
         """One line for a caption."""
         return self.found.origin
+
+    @cached_property
+    def copy(self) -> Measurement:
+        """The measurement of the copy whose bandwidth gives every bound."""
+        return self.found.one(COPY)
+
+    def clocks(self, case: str) -> Clocks:
+        """Return bytes, time and clocks of a large case, such as ``cg_search_250``, as they were counted."""
+        return clocks(self.traffic.counters[case], self.copy.t_eff_gb_s)
 
     def longest_clock(self, case: str) -> str:
         """Return the longest clock of a large case beside the topic's copy, or that it is not counted."""

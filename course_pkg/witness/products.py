@@ -5,10 +5,9 @@ from functools import cached_property
 from course_pkg.bench import Measurement, Recorded, recorded
 from course_pkg.core import Library, Variant
 from course_pkg.permutation.variants import VARIANTS as PERMUTATIONS
-from course_pkg.spmv.suite_products import COPY, PRODUCT
+from course_pkg.spmv.suite_products import PRODUCT
 from course_pkg.spmv.variants import VARIANTS
-from course_pkg.witness import record
-from course_pkg.witness.clocks import READ, Clocks, clocks
+from course_pkg.witness.clocks import READ, Clocks
 from course_pkg.witness.on_device import OnDevice
 
 PLAIN = {"dtype": "float64", "values": None}  # double precision, of vectors and of values
@@ -23,15 +22,9 @@ class Products(OnDevice):
         The device's measurements of that topic.
     """
 
-    @cached_property
-    def copy(self) -> Measurement:
-        """The measurement of the copy whose bandwidth gives every bound."""
-        return self.found.one(COPY)
-
     def clocks(self, kernel: str) -> Clocks:
         """Return bytes, time and clocks of a kernel, such as ``sell``, on Poisson's matrix of 160³ rows, as counted."""
-        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
-        return clocks(counted[f"spmv_{kernel}_160"], self.copy.t_eff_gb_s)
+        return super().clocks(f"spmv_{kernel}_160")
 
     def one(self, variant: Variant, matrix: str, order: str | None = None, **settings) -> Measurement:
         """Return the measurement of one of our kernels with a matrix, in double precision unless told otherwise."""
@@ -61,7 +54,7 @@ class Products(OnDevice):
 
     def over_bound(self, m: Measurement) -> float:
         """Return the time of a product, divided by the time that a long copy takes for the bytes of the CSR product."""
-        return m.median_s / self.library(m.parameters["matrix"]).bound_s(self.copy)
+        return m.over_bound(self.copy, self.library(m.parameters["matrix"]).cost.bytes)
 
     def jacobi(self, form: str, matrix: str, order: str | None = None) -> Measurement:
         """Return the measurement of a step of Jacobi's method by our kernel, with rows in an order."""
@@ -96,5 +89,5 @@ class Products(OnDevice):
 
     def strided_bytes(self) -> dict[int, float]:
         """Return, for each stride, the counted bytes that memory sent for 2²⁴ doubles with this stride."""
-        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
+        counted = self.traffic.counters
         return {k: counted[f"vector_copy_strided_{k}_large"][READ] for k in (1, 2, 4, 8, 16, 32, 64)}

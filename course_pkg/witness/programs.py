@@ -1,15 +1,11 @@
 """What is recorded of quadratic programs on one device: updates and a copy, batches, and solves by many solvers."""
 
-from functools import cached_property
-
 from course_pkg.bench import Measurement, matching
 from course_pkg.core import Library, Variant
 from course_pkg.qp.solver import READMIT_EVERY
 from course_pkg.qp.suite import BATCHED, SIZES
-from course_pkg.qp.suite_solves import CONTROL, COPY, INACTIVE
+from course_pkg.qp.suite_solves import CONTROL, INACTIVE
 from course_pkg.qp.variants import VARIANTS
-from course_pkg.witness import record
-from course_pkg.witness.clocks import Clocks, clocks
 from course_pkg.witness.on_device import OnDevice
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY
@@ -32,11 +28,6 @@ class Programs(OnDevice):
     ('H200', 'none')
     """
 
-    @cached_property
-    def copy(self) -> Measurement:
-        """The measurement of the copy whose bandwidth gives every bound."""
-        return self.found.one(COPY)
-
     def update(
         self, name: str, library: Library = CUDA, *, zeros: bool = False, dtype="float64"
     ) -> Measurement:
@@ -47,12 +38,7 @@ class Programs(OnDevice):
     def of_copy(self, m: Measurement) -> float:
         """Return the speed of an update, counting each byte of the whole Q and of the vectors once, over the copy's."""
         whole = VARIANTS["update"].cost(m.parameters["n"], dtype=m.parameters["dtype"])
-        return whole.bytes / m.median_s / 1e9 / self.copy.t_eff_gb_s
-
-    def clocks(self, case: str) -> Clocks:
-        """Return bytes, time and clocks of a large case, such as ``qp_update_rows_16384``, as they were counted."""
-        counted = record.recorded(record.TRAFFIC, self.found.device.slug).counters
-        return clocks(counted[case], self.copy.t_eff_gb_s)
+        return m.of_copy(self.copy, whole.bytes)
 
     def batch(self, library: Library = CUDA) -> Measurement:
         """Return the measurement of a batch of small problems; a GPU's has also observed the CPU's time."""

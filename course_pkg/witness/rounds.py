@@ -3,11 +3,8 @@
 A record of this topic may hold only a part of what its suite measures. Functions return None for a missing part.
 """
 
-from functools import cached_property
-
 from course_pkg.bench import Measurement, matching
 from course_pkg.core import Library, Variant
-from course_pkg.sstep.demands import COPY
 from course_pkg.sstep.variants import VARIANTS
 from course_pkg.witness.on_device import OnDevice
 
@@ -22,11 +19,6 @@ class Rounds(OnDevice):
     found : Recorded
         The device's measurements of that topic.
     """
-
-    @cached_property
-    def copy(self) -> Measurement:
-        """The measurement of the copy whose bandwidth gives every bound."""
-        return self.found.one(COPY)
 
     def operation(self, name: str, s: int, library: Library = CUDA) -> Measurement | None:
         """Return the measurement of the sums or the update of a round, by our kernel or by calls of cuBLAS."""
@@ -46,8 +38,7 @@ class Rounds(OnDevice):
 
     def of_copy(self, name: str, s: int) -> float:
         """Return the bandwidth of our kernel, divided by that of the copy; s must be one of :meth:`steps`."""
-        ours = self.operation(name, s)
-        return ours.cost.throughput_gb_s(ours.median_s) / self.copy.t_eff_gb_s
+        return self.operation(name, s).of_copy(self.copy)
 
     def solve(self, variant: Variant, edge: int, *, rtol: float = 1e-6, **chosen) -> Measurement | None:
         """Return the measurement of a whole solve of Poisson's problem, matrix-free and without a preconditioner."""

@@ -76,7 +76,16 @@ def test_the_bound_is_what_the_bytes_take_a_copy():
     copy = measurement(what="copy", samples_s=(2.0,), cost=Cost(10 * 10**9, 10 * 10**9))
     assert measurement().bound_s(copy) == pytest.approx(4.5)
     assert measurement().over_bound(copy) == pytest.approx(3 / 4.5)
-    assert copy.over_bound(copy) == pytest.approx(1)
+    assert measurement().of_copy(copy) == pytest.approx(4.5 / 3)
+    assert copy.over_bound(copy) == copy.of_copy(copy) == pytest.approx(1)
+
+
+def test_the_bound_may_count_other_bytes_than_those_that_were_moved():
+    """15 GB at 10 GB/s take 1.5 s; these bytes need no cost."""
+    copy = measurement(what="copy", samples_s=(2.0,), cost=Cost(10 * 10**9, 10 * 10**9))
+    for m in (measurement(), measurement(cost=None)):
+        assert m.bound_s(copy, 15 * 10**9) == pytest.approx(1.5)
+        assert (m.over_bound(copy, 15 * 10**9), m.of_copy(copy, 15 * 10**9)) == pytest.approx((2, 0.5))
 
 
 def test_measurements_are_matched_by_their_fields():

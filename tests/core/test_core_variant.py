@@ -120,6 +120,11 @@ def test_names_follow_from_the_function():
     assert plain.by().label == str(plain.by()) == "laplacian, Numba CUDA"
 
 
+def test_what_lectures_call_it_is_its_title_or_a_name_of_its_own_and_ends_with_settings():
+    assert made().titled() == "tiled" and made(called="CG, by tiles").titled() == "CG, by tiles"
+    assert made(called="CG, by tiles").titled(s=None, M="vcycle") == "CG, by tiles, M = vcycle"
+
+
 def test_a_name_of_ones_own_stays_as_it_is():
     assert Implementation.of("two_lambdas, Numba CUDA").label == "two_lambdas, Numba CUDA"
     assert Implementation.of("two_lambdas, Numba CUDA").library == ""

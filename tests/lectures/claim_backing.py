@@ -11,7 +11,6 @@ from pathlib import Path
 from course_pkg import bench, simt
 from course_pkg.bench import pitfalls
 from course_pkg.cg import fusion
-from course_pkg.cg.demands import COPY
 from course_pkg.cg.problem import PUBLISHED
 from course_pkg.cg.variants import METHODS
 from course_pkg.core import Library, catalogue, machine, occupancy
@@ -21,6 +20,7 @@ from course_pkg.stencil.tuning import planes_for
 from course_pkg.stencil.variants import VARIANTS as STENCIL
 from course_pkg.topics import topics, with_module
 from course_pkg.vector import peak, suite_latency
+from course_pkg.vector.bound import COPY
 from course_pkg.vector.latency import latencies
 from course_pkg.witness import record
 

@@ -16,6 +16,7 @@ from course_pkg.core import CourseError, Library
 from course_pkg.qp import cpu_numba, reference, rivals, suite, suite_batch, suite_solves, traffic
 from course_pkg.qp.problem import problem
 from course_pkg.qp.variants import VARIANTS
+from course_pkg.vector.bound import COPY
 
 NUMPY, CPU, CUDA, CUPY = Library.NUMPY, Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 FAST = {"samples": 1, "warmup": 0, "min_sample_s": 0}
@@ -127,6 +128,9 @@ def test_a_gpu_that_is_not_there_is_named():
 # ---- the suite of the GPU, with NumPy in the place of CuPy and the interpreter in that of the GPU
 
 
+OF_CUPY = [f"{topic}.{name}" for topic in ("vector", "qp") for name in ("gpu_cupy", "suite_gpu")]
+
+
 @pytest.fixture
 def suite_gpu(monkeypatch, tiny):
     if getattr(cuda, "BACKEND", "") != "simt":
@@ -140,9 +144,9 @@ def suite_gpu(monkeypatch, tiny):
     fake.get_default_memory_pool = lambda: SimpleNamespace(free_all_blocks=lambda: None)
     fake.cuda = SimpleNamespace(Device=lambda: SimpleNamespace(synchronize=lambda: None))
     monkeypatch.setitem(sys.modules, "cupy", fake)
-    for name in ("gpu_cupy", "suite_gpu"):
-        monkeypatch.delitem(sys.modules, f"course_pkg.qp.{name}", raising=False)
-        monkeypatch.delattr(f"course_pkg.qp.{name}", raising=False)
+    for name in OF_CUPY:
+        monkeypatch.delitem(sys.modules, f"course_pkg.{name}", raising=False)
+        monkeypatch.delattr(f"course_pkg.{name}", raising=False)
     room = importlib.import_module("course_pkg.qp.suite_gpu")
     from course_pkg.simt.memory.device_array import DeviceArray
 
@@ -154,17 +158,17 @@ def suite_gpu(monkeypatch, tiny):
     ):  # arrays of NumPy are not in GPU memory
         original = getattr(room.gpu_cupy, name)
         monkeypatch.setattr(room.gpu_cupy, name, _on_host(original))
-    monkeypatch.setattr(
-        room, "_copy", lambda n, options: measure(np.copyto, np.ones(n), 1.0, name=suite_solves.COPY, **FAST)
-    )
+    streams = importlib.import_module("course_pkg.vector.suite_gpu")
+    monkeypatch.setattr(streams, "copy_by_driver", lambda a, out: np.copyto(out, a))
+    monkeypatch.setattr(streams, "measure", lambda *a, **k: measure(*a, **{**k, **FAST, "hold": False}))
     monkeypatch.setattr(room, "measure", lambda *a, **k: measure(*a, **{**k, **FAST, "hold": False}))
     monkeypatch.setattr(rivals, "mpax_solve", absent)
     monkeypatch.setattr(rivals, "osqp_solve", solved_at_once)
     monkeypatch.setattr(room, "SETTINGS", [(2, 1), (4, 2)])
     monkeypatch.setattr(suite_batch, "MOST_UPDATES", 3)
     yield room
-    for name in ("gpu_cupy", "suite_gpu"):
-        sys.modules.pop(f"course_pkg.qp.{name}", None)
+    for name in OF_CUPY:
+        sys.modules.pop(f"course_pkg.{name}", None)
 
 
 def _on_host(check):
@@ -193,7 +197,7 @@ def everything(room):
 
 def test_the_gpus_suite_measures_every_variant(suite_gpu, capsys):
     found = everything(suite_gpu)
-    assert found[0].what == suite_solves.COPY
+    assert found[0].what == COPY
     keys = [(m.what, tuple(sorted(m.parameters.items()))) for m in found]
     assert len(set(keys)) == len(keys)
     updates = [m for m in found if m.operation == "update" and m.library == CUDA]

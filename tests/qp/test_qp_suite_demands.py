@@ -6,7 +6,8 @@ from variant_cases import of
 
 from course_pkg.bench import Device, Measurement, cpu
 from course_pkg.core import Cost, Library
-from course_pkg.qp import suite, suite_solves, traffic
+from course_pkg.qp import suite, traffic
+from course_pkg.vector.bound import COPY
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 
@@ -30,7 +31,7 @@ def made(what, seconds, *, cost=None, observed=None, device=H200, **parameters):
 
 def test_demands_are_judged_by_one_run():
     n = suite.SIZES["gpu"]
-    copy = made(suite_solves.COPY, 1e-3, cost=Cost(2 * 10**9, 2 * 10**9), n=2**27)  # 4,000 GB/s
+    copy = made(COPY, 1e-3, cost=Cost(2 * 10**9, 2 * 10**9), n=2**27)  # 4,000 GB/s
     problems, small, iterations = suite.BATCHED
     found = [
         copy,

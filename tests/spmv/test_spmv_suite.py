@@ -16,6 +16,7 @@ from course_pkg.core import Cost, CourseError, Library
 from course_pkg.permutation.problem import problem
 from course_pkg.spmv import cost, cpu_numba, rivals, suite
 from course_pkg.spmv.variants import VARIANTS
+from course_pkg.vector.bound import COPY
 
 CPU, CUDA, CUPY = Library.NUMBA_CPU, Library.NUMBA_CUDA, Library.CUPY
 PRODUCT = VARIANTS["spmv"]
@@ -82,6 +83,9 @@ def test_a_gpu_that_is_not_there_is_named():
 # ---- the suite of the GPU, with NumPy in the place of CuPy and the interpreter in that of the GPU
 
 
+OF_CUPY = [f"{topic}.{name}" for topic in ("vector", "spmv") for name in ("gpu_cupy", "suite_gpu")]
+
+
 @pytest.fixture
 def suite_gpu(monkeypatch):
     if getattr(cuda, "BACKEND", "") != "simt":
@@ -95,9 +99,9 @@ def suite_gpu(monkeypatch):
     modules["cupyx.scipy.sparse"].csr_matrix = sp.csr_array
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
-    for name in ("gpu_cupy", "suite_gpu"):
-        monkeypatch.delitem(sys.modules, f"course_pkg.spmv.{name}", raising=False)
-        monkeypatch.delattr(f"course_pkg.spmv.{name}", raising=False)
+    for name in OF_CUPY:
+        monkeypatch.delitem(sys.modules, f"course_pkg.{name}", raising=False)
+        monkeypatch.delattr(f"course_pkg.{name}", raising=False)
     room = importlib.import_module("course_pkg.spmv.suite_gpu")
     from course_pkg.simt.memory.device_array import DeviceArray
 
@@ -106,9 +110,9 @@ def suite_gpu(monkeypatch):
 
     monkeypatch.setattr(cuda, "as_cuda_array", DeviceArray)
     monkeypatch.setattr(room.gpu_cupy, "spmv", product)
-    monkeypatch.setattr(
-        room, "_copy", lambda n, options: measure(np.copyto, np.ones(n), 1.0, name=suite.COPY, **FAST)
-    )
+    streams = importlib.import_module("course_pkg.vector.suite_gpu")
+    monkeypatch.setattr(streams, "copy_by_driver", lambda a, out: np.copyto(out, a))
+    monkeypatch.setattr(streams, "measure", lambda *a, **k: measure(*a, **{**k, **FAST, "hold": False}))
     monkeypatch.setattr(room, "measure", lambda *a, **k: measure(*a, **{**k, **FAST, "hold": False}))
 
     def none(A, x):
@@ -116,14 +120,14 @@ def suite_gpu(monkeypatch):
 
     monkeypatch.setattr(rivals, "torch_csr", none)
     yield room
-    for name in ("gpu_cupy", "suite_gpu"):
-        sys.modules.pop(f"course_pkg.spmv.{name}", None)
+    for name in OF_CUPY:
+        sys.modules.pop(f"course_pkg.{name}", None)
 
 
 def test_the_gpus_suite_measures_every_format_and_setting_once(suite_gpu, capsys, monkeypatch):
     monkeypatch.setattr(suite_gpu, "SWEPT", ("poisson_3d",))
     found = list(suite_gpu.products((("poisson_3d", 4), ("power_law", 60)), quick=True))
-    assert found[0].what == suite.COPY
+    assert found[0].what == COPY
     keys = [(m.what, tuple(sorted(m.parameters.items()))) for m in found]
     assert len(set(keys)) == len(keys)
     ours = [m for m in found if m.library == CUDA]
@@ -236,6 +240,6 @@ def test_large_matrices_have_a_million_rows():
 
 
 def test_the_copy_of_the_same_run_gives_the_bound():
-    copy = replace(made("spmv", CUPY, "a", 1.0), what=suite.COPY)
+    copy = replace(made("spmv", CUPY, "a", 1.0), what=COPY)
     assert suite.bounding_stream([made("spmv", CUPY, "a", 1.0), copy]) is copy
     assert suite.bounding_stream([]) is None

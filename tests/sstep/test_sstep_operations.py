@@ -9,6 +9,7 @@ from course_pkg.sstep.checks import MOST
 from course_pkg.sstep.gpu_numba import gram_matrix
 from course_pkg.sstep.problem import BlockProblem
 from course_pkg.sstep.tuning import EDGE, MOST_BY_THREADS, MOST_BY_WARPS, REGISTERS, TILE
+from course_pkg.sstep.variants import VARIANTS
 
 DTYPES = ("float64", "float32")
 SMALL = (1, 2, 7)
@@ -127,7 +128,7 @@ def test_long_vectors_need_several_steps_of_each_block(monkeypatch):
 
 def updated(name, p, out_is, to=lambda a: a, **options):
     """Run an update; return x, r and the new block."""
-    small = (p.beta, p.alpha) if name == "update_block" else (p.C, p.a)
+    small = [getattr(p, c) for c in VARIANTS[name].coefficients]
     old, fresh, x, r = (to(a.copy()) for a in (p.old, p.fresh, p.x, p.r))
     out = {"old": old, "fresh": fresh, "new": to(np.full_like(p.old, np.nan))}[out_is]
     function = options.pop("function")

@@ -11,7 +11,7 @@ from course_pkg.core import Library
 from course_pkg.witness import clocks
 from course_pkg.witness.cases import large_cases
 from course_pkg.witness.compare import by_name
-from course_pkg.witness.iterations import LARGE, LAUNCHES, SMALL, Iterations, bytes_per_point, flops_of_dots
+from course_pkg.witness.iterations import LARGE, SMALL, Iterations, bytes_per_point, flops_of_dots
 
 GPUS = [Iterations(found) for found in bench.records("cg")]
 TWO = VARIANTS["cg_two_kernel"]
@@ -64,9 +64,9 @@ def test_bytes_per_point_are_those_of_the_record(on):
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_the_launches_of_a_method_are_the_kernels_of_its_plan(method):
-    assert len(LAUNCHES[method.name]) == len(method.plan.kernels)
-    cases = [large_cases().get(f"cg_{kernel}_{SMALL}") for kernel in LAUNCHES[method.name]]
-    without = [k for k, case in zip(LAUNCHES[method.name], cases, strict=True) if case is None]
+    assert len(method.launches) == len(method.plan.kernels)
+    cases = [large_cases().get(f"cg_{kernel}_{SMALL}") for kernel in method.launches]
+    without = [k for k, case in zip(method.launches, cases, strict=True) if case is None]
     assert without == []
     for case, kernel in zip(cases, method.plan.kernels, strict=True):
         must = (8 * SMALL**3 * len(fields) for fields in (kernel.reads, kernel.writes))
@@ -75,7 +75,7 @@ def test_the_launches_of_a_method_are_the_kernels_of_its_plan(method):
 
 @each_gpu
 def test_the_clock_of_an_iteration_is_the_work_of_its_launches_beside_the_sum_of_their_times(on):
-    counted = [on.traffic.counters[f"cg_{kernel}_{SMALL}"] for kernel in LAUNCHES["baseline"]]
+    counted = [on.traffic.counters[f"cg_{kernel}_{SMALL}"] for kernel in VARIANTS["cg_baseline"].launches]
     moved = sum(c[clocks.READ] + c[clocks.WRITTEN] for c in counted)
     share = moved / on.copy.t_eff_gb_s / sum(c[clocks.TIME] for c in counted)  # GB/s are bytes per nanosecond
     assert on.iteration_clock(METHODS[0]) == f"memory {share:.0%}"

@@ -5,8 +5,9 @@ from verify_cases import timed
 
 from course_pkg import bench
 from course_pkg.core import Cost, CourseError, Library
-from course_pkg.spmv.suite_products import COPY, PRODUCT
+from course_pkg.spmv.suite_products import PRODUCT
 from course_pkg.spmv.variants import VARIANTS
+from course_pkg.vector.bound import COPY
 from course_pkg.witness.products import Products
 
 CUDA = Library.NUMBA_CUDA

@@ -7,8 +7,9 @@ from course_pkg import bench
 from course_pkg.core import Cost, CourseError, Library
 from course_pkg.qp.solver import READMIT_EVERY
 from course_pkg.qp.suite import BATCHED, SIZES
-from course_pkg.qp.suite_solves import CONTROL, COPY, INACTIVE
+from course_pkg.qp.suite_solves import CONTROL, INACTIVE
 from course_pkg.qp.variants import VARIANTS
+from course_pkg.vector.bound import COPY
 from course_pkg.witness.programs import Programs
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY

@@ -7,8 +7,8 @@ import pytest
 from course_pkg import bench
 from course_pkg.bench import measure
 from course_pkg.core import Cost, Library
-from course_pkg.sstep.demands import COPY
 from course_pkg.sstep.variants import VARIANTS
+from course_pkg.vector.bound import COPY
 from course_pkg.witness.rounds import Rounds
 
 CUDA, CUPY = Library.NUMBA_CUDA, Library.CUPY

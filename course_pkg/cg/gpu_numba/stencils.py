@@ -87,7 +87,7 @@ def around_direction(r, p1, beta, c, i, j, nx, pitch, ny):
 
 @cuda.jit
 def matvec_kernel(p, state, nx, pitch, ny, nz, planes, shift, s):
-    """Step 2: as ``laplacian_vectorised_kernel``, but for rows with a gap at their end."""
+    """Step 2: as ``laplacian_vectorised_kernel``, but with gaps between rows: each begins with a pair for any nx."""
     i, j, first, last, c = column(pitch, ny, nz, planes, shift)
     if i < nx and j < ny and state[STOPPED] == RUNNING:
         six, plane = p.dtype.type(6), np.uint32(pitch * ny)

@@ -63,7 +63,7 @@ def add_kernel(change, x):
 
 @cuda.jit
 def difference_kernel(d, y, x, out):
-    """As divide, but d times a difference, which is the residual; out may be y: each thread has its own pair."""
+    """As divide, but multiply d by y - x; ``out`` may be y, because a thread reads y only where it writes."""
     i = pair_number()
     if np.uint32(i + 1) < out.size:
         d0, d1 = load_pair(d, i)

@@ -149,7 +149,10 @@ def update_compacted_kernel(gathered):
 
     @cuda.jit
     def update_compacted(Q, h, shift, x, active, count, out, parts):
-        """A block per row of the list, as long as there are rows; the columns come from the list, too."""
+        """As update_skip, but rows and columns come from a list: no thread meets a zero, so all have work.
+
+        Nor does a load of Q wait for a test of x_j: a thread has several in flight.
+        """
         t, listed, zero = np.uint32(cuda.threadIdx.x), np.uint32(count[0]), x.dtype.type(0)
         columns, entries = cuda.local.array(gathered, x.dtype), cuda.local.array(gathered, x.dtype)
         for k in range(np.uint32(cuda.blockIdx.x), listed, np.uint32(cuda.gridDim.x)):

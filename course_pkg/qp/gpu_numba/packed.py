@@ -66,7 +66,7 @@ def room_for(x) -> Packed:
     if listed == 0:
         active.copy_to_device(
             np.zeros(x.size, np.uint32)
-        )  # a place that may be read, though it does not count
+        )  # with an empty list, kernels still read the entry of its first index, and use 0 instead
     size = max(1, -(-listed // PACKED_MULTIPLE)) * PACKED_MULTIPLE
     vectors = (cuda.device_array(size, x.dtype) for _ in range(5))
     return Packed(cuda.device_array((size, size), x.dtype), *vectors, active, count)

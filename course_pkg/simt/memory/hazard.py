@@ -75,6 +75,11 @@ class Hazard:
     operation: str = ""
 
     @property
+    def words(self) -> str:
+        """The kind in words, such as ``divergent barrier``."""
+        return self.kind.replace("_", " ")
+
+    @property
     def lines(self) -> tuple[int, ...]:
         """The line of the other thread, if it is another one, then that of the thread that the message is about."""
         return tuple(dict.fromkeys(n for n in (self.other_line, self.line) if n is not None))

@@ -35,11 +35,6 @@ def caption(text) -> str:
     return f'<caption style="text-align:left;opacity:.75;padding:0 0 .2em">{text}</caption>'
 
 
-def kind(hazard) -> str:
-    """Return the kind of a hazard in words."""
-    return hazard.kind.replace("_", " ")
-
-
 class Heat:
     """The shares that the bars show: of the launch's sectors or, if it moves none, of its wavefronts."""
 
@@ -109,5 +104,5 @@ def _hazard_row(hazard, columns):
         f'<tr style="{ROW}"><td colspan="{columns + 3}" style="border-left:4px solid {COMPUTE};padding:0"></td>'
         f'<td style="text-align:left;white-space:normal;padding:.1em 0 .4em 1.2em">'
         f'<div style="border-left:4px solid {COMPUTE};padding-left:.6em;max-width:46em">'
-        f"<b>⚠ {markup.escape(kind(hazard))}:</b> {markup.escape(hazard.message)}</div></td></tr>"
+        f"<b>⚠ {markup.escape(hazard.words)}:</b> {markup.escape(hazard.message)}</div></td></tr>"
     )

@@ -7,7 +7,7 @@ import html as markup
 import textwrap
 
 from course_pkg.core.units import format_bytes
-from course_pkg.simt.report.listing import NAME, NUMBER, ROW, SPACES, TABLE, caption, head, kind, listing
+from course_pkg.simt.report.listing import NAME, NUMBER, ROW, SPACES, TABLE, caption, head, listing
 from course_pkg.simt.report.quantities import KINDS
 
 WIDTH = 100
@@ -164,7 +164,7 @@ def _two(names):
 
 def _notes(profile):
     for note in getattr(profile, "notes", ()):
-        yield f"note, {kind(note)}", str(note)
+        yield f"note, {note.words}", str(note)
 
 
 def _note_lines(profile):
@@ -178,7 +178,7 @@ def _hazard_lines(hazards):
         return ["no hazards found"]
     lines = ["1 hazard:" if len(hazards) == 1 else f"{len(hazards)} hazards:"]
     for hazard in hazards:
-        text = f"{kind(hazard)}, {hazard}"
+        text = f"{hazard.words}, {hazard}"
         lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     return lines
 

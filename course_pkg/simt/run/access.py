@@ -4,6 +4,7 @@ import ast
 from dataclasses import replace
 from itertools import product
 
+from course_pkg.core.access import VERBS
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.instead import of_attribute, of_node
 from course_pkg.simt.front.literal import is_text
@@ -22,8 +23,6 @@ from course_pkg.simt.run.sway import swayed
 from course_pkg.simt.run.tuples import part_of_tuple
 from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.views import is_view, view
-
-VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 
 
 def place_of(run, frame, node, mask: Mask) -> Place:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numba.core import types
 
+from course_pkg.core.access import VERBS
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import unused_calls
 from course_pkg.simt.memory.doubts import Watched
@@ -14,7 +15,6 @@ from course_pkg.simt.memory.order import SITES
 from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
 from course_pkg.simt.run.elements import note_change

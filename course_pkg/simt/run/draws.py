@@ -74,8 +74,4 @@ def draw(run, frame, node, function, arguments, named, mask) -> Value:
 
 def _advanced(s0, s1):
     s1 = s1 ^ s0
-    return _rotated(s0, 55) ^ s1 ^ (s1 << np.uint64(14)), _rotated(s1, 36)
-
-
-def _rotated(x, k: int):
-    return (x << np.uint64(k)) | (x >> np.uint64(64 - k))
+    return random.rotated(s0, 55) ^ s1 ^ (s1 << np.uint64(14)), random.rotated(s1, 36)

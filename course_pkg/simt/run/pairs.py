@@ -3,9 +3,9 @@
 import numpy as np
 from numba.core import types
 
+from course_pkg.core.access import VERBS
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.memory.regions import Array
-from course_pkg.simt.run.access import VERBS
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast

@@ -75,7 +75,10 @@ def spmv_csr_balanced_kernel(items):
 
     @cuda.jit
     def spmv_csr_balanced(indptr, indices, data, tile_rows, x, y, carry):
-        """One block per tile: neighbouring threads multiply neighbouring nonzeros; then each thread sums a row."""
+        """As spmv_csr_vector, but blocks share out nonzeros instead of rows, so that a long row delays nobody.
+
+        Products pass through shared memory: neighbours load neighbouring nonzeros, of whatever row; sums go by rows.
+        """
         products = cuda.shared.array(tile, y.dtype)
         b, rows = np.uint32(cuda.blockIdx.x), np.uint32(y.size)
         next_b = np.uint32(b + 1)

@@ -13,7 +13,7 @@ UNSEEN = 1 if SIMT else 8  # iterations after which the host looks at their numb
 
 
 class Iterations:
-    """A mixin of rooms in GPU memory: what an iteration does without the host (``sstep/scalars.py``).
+    """What ``DeviceRoom`` inherits so that an iteration needs no host: scalar work on the GPU, and graphs.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def pfcg_scalars_kernel(G, state, history, beta, alpha):
 
 @cuda.jit
 def moments_scalars_kernel(mu, state, history, beta, alpha):
-    """As pfcg_scalars, but from two moments and r·r."""
+    """As pfcg_scalars, but from two moments and r·r: with the last alpha, they tell what the Gram matrix would."""
     moments_scalars(mu, state, history, beta, alpha)
 
 

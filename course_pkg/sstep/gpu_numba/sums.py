@@ -28,7 +28,7 @@ def moments_kernel(s):
 
     @cuda.jit
     def moments(block, r, partial):
-        """Threads sum over their points in registers, then lanes of a warp by shuffles, then warps in shared memory."""
+        """Load each number once for all its sums: a thread keeps its part of every sum in a register to the end."""
         parts = cuda.shared.array((count, WARPS), np.float64)
         totals, q = cuda.local.array(count, np.float64), cuda.local.array(s, np.float64)
         for k in range(count):

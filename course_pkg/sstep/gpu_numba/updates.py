@@ -60,7 +60,10 @@ def update_block_kernel(s):
 
     @cuda.jit
     def update_block(old, fresh, beta, alpha, x, r, out):
-        """A thread per row: for each half, it makes s new numbers and adds them, times alpha, to x or r."""
+        """Move x and r while a row's new numbers are in registers, so that the new block is not read again.
+
+        The s vectors and their products with A take turns, so that a thread keeps s numbers at a time, not 2 s.
+        """
         B, along = cuda.shared.array(squared, np.float64), cuda.shared.array(s, np.float64)
         row = cuda.local.array(s, np.float64)
         n, t, i = np.uint32(x.size), np.uint32(cuda.threadIdx.x), np.uint32(cuda.grid(1))
