@@ -219,7 +219,8 @@ def chosen(changed: list[str], tests: Tests) -> tuple[list[list[str]], list[str]
     """Return the test files to run, the most direct first, and the changed files for which no test was found.
 
     The files are divided into three runs: those that test a change directly, those of the same folder, and those that
-    find it by name or reach it through other modules. A single run of all files would need seconds to collect them before its first test.
+    find it by name or reach it through other modules. A single run of all files would need seconds to collect them
+    before its first test.
     """
     ranks: dict[str, int] = {}
     unseen = []
