@@ -2,23 +2,21 @@
 
 An array of the stand-in says that it is in GPU memory, so arguments are checked as on a GPU. Element-wise kernels run
 the text with which they are made, as far as Python reads it as C++ does. Products with a sparse matrix are SciPy's.
+What is not defined here is NumPy's function of the same name.
 """
 
 import re
 import sys
+from functools import partial
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import scipy.sparse as sp
 
+from course_pkg.topics import with_module
+
 MAKERS = ("array", "asarray", "asfortranarray", "empty", "zeros", "ones", "full", "empty_like", "stack")
-PLAIN = ("divide", "multiply", "copyto", "dot")
-HIDDEN = (
-    "spmv",
-    "precond",
-    "stencil",
-    "sstep",
-)  # topics whose gpu_cupy may have been imported with the real one
+HIDDEN = with_module("gpu_cupy")  # topics whose gpu_cupy may have been imported with the real one
 
 
 class Array(np.ndarray):
@@ -92,8 +90,7 @@ def stand_in(monkeypatch):
     cupy = modules["cupy"]
     for name in MAKERS:
         setattr(cupy, name, _on_device(getattr(np, name)))
-    for name in PLAIN:
-        setattr(cupy, name, getattr(np, name))
+    cupy.__getattr__ = partial(getattr, np)
     cupy.ndarray, cupy.ElementwiseKernel, cupy.asnumpy = Array, ElementwiseKernel, np.asarray
     modules["cupyx.cusparse"].spmv = _spmv
     modules["cupyx"].cusparse = modules["cupyx.cusparse"]

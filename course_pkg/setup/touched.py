@@ -4,8 +4,9 @@
 
 A file counts as changed if it differs from the point where this branch left the main one, committed or not. Tests run
 in this order: changed test files, and those of changed lectures and exercises; test files named after a changed module;
-test files that import one; test files of the same folder; then test files that reach a changed module through other
-modules. The bootstrap sets the time at which this must end (`COURSE_CHECK_UNTIL`). Tests that are then left
+test files that import one; test files of the same folder; if a module of a topic has changed, test files that look
+topics up, since they open its modules by name; then test files that reach a changed module through other modules. The
+bootstrap sets the time at which this must end (`COURSE_CHECK_UNTIL`). Tests that are then left
 to `make test` are named, here and by `tests/conftest.py`.
 
 It runs in the environment, and uses `grimp`, which import-linter installs.
@@ -25,7 +26,9 @@ from pathlib import Path
 
 from course_pkg.setup.environment import ROOT, say
 
-CHANGED, MIRROR, IMPORTS, ROOM, INDIRECT = range(5)
+CHANGED, MIRROR, IMPORTS, ROOM, FINDS, INDIRECT = range(6)
+FINDER = "course_pkg.topics"  # finds the modules of topics, which are then opened by name
+FOUND_BY = ("problem.py", "suite.py", "cases.py")  # a folder with such a file is looked up
 NOTEBOOKS = ("lectures", "solutions", "exercises")
 INTERRUPTED, NO_TESTS = 2, 5  # exit statuses of pytest: interrupted; no test was collected
 WORTH_S = 15.0  # no run is started if less time is left
@@ -131,10 +134,15 @@ class Tests:
 
     def _of_module(self, path: str) -> dict[str, int]:
         module, parts = module_of(path), Path(path).parts
-        users = {module, *self.importers(module)}
+        importing = {module, *self.importers(module)}
+        users = set(importing)
+        if topic := any((self.root / "course_pkg" / parts[1] / name).is_file() for name in FOUND_BY):
+            users |= self.importers(FINDER)
         found = {test: INDIRECT for test in self.files if self.imports(test) & users}
+        if topic:
+            found |= {test: FINDS for test in self.files if FINDER in self.imports(test)}
         for kind in ("lectures", "solutions"):
-            if self.stems(users, [kind]):
+            if self.stems(importing, [kind]):
                 found |= dict.fromkeys(self._of_notebook(kind), INDIRECT)
         found |= dict.fromkeys(self._room(parts), ROOM)
         found |= {test: IMPORTS for test in self.files if module in self.imports(test)}
@@ -211,7 +219,8 @@ def chosen(changed: list[str], tests: Tests) -> tuple[list[list[str]], list[str]
     """Return the test files to run, the most direct first, and the changed files for which no test was found.
 
     The files are divided into three runs: those that test a change directly, those of the same folder, and those that
-    reach it through other modules. A single run of all files would need seconds to collect them before its first test.
+    find it by name or reach it through other modules. A single run of all files would need seconds to collect them
+    before its first test.
     """
     ranks: dict[str, int] = {}
     unseen = []
@@ -222,7 +231,7 @@ def chosen(changed: list[str], tests: Tests) -> tuple[list[list[str]], list[str]
         if not found:
             unseen.append(path)
     ordered = sorted(ranks, key=lambda test: (ranks[test], test))
-    runs = (range(ROOM), [ROOM], [INDIRECT])
+    runs = (range(ROOM), [ROOM], [FINDS, INDIRECT])
     return [[test for test in ordered if ranks[test] in these] for these in runs], unseen
 
 

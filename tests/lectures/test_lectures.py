@@ -8,6 +8,7 @@ import pytest
 from needs import need_browser
 
 from course_pkg.commands import sync
+from course_pkg.grading import exercise
 from course_pkg.paths import repo_root
 from course_pkg.slides import build
 
@@ -73,6 +74,32 @@ def test_percentages_are_written_in_one_way():
         path.name: found for path, text in texts.items() if (found := re.findall(r".{20}\d\s%.{5}", text))
     }
     assert len(sources) > 15 and not apart
+
+
+def test_the_syllabus_lists_every_lecture_with_the_points_of_its_exercise():
+    """The table is written by hand, in README.md; the first page of the site shows it, too."""
+    points = {}
+    for source in exercise.sources():
+        about = [cell.metadata.get("nbgrader", {}) for cell in notebooks.read(source).cells]
+        points[source.stem] = sum(one["points"] for one in about if one.get("grade"))
+    found, exercises = syllabus((repo_root() / "README.md").read_text(encoding="utf-8"))
+    assert found == [(path.stem, str(int(path.stem[:2]))) for path in LECTURES]
+    assert exercises == points
+
+
+def syllabus(readme):
+    """Return the lecture and the number of each row of the table, and the points of each exercise."""
+    table = readme.partition("<!-- begin syllabus -->")[2].partition("<!-- end syllabus -->")[0]
+    rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| [")]
+    lectures, exercises = [], {}
+    for row in rows:
+        number, stem = re.fullmatch(r"\| \[(\d+) .+\]\(lectures/(\w+)\.ipynb\)", row[0]).groups()
+        lectures.append((stem, number))
+        if cell := row[-1].strip(" |"):
+            of, path = re.fullmatch(r"\[(\d+) points\]\(exercises/(.+)\.ipynb\)", cell).groups()
+            assert path == f"{stem}/{stem}", "a row links to the exercise of its lecture"
+            exercises[stem] = int(of)
+    return lectures, exercises
 
 
 @pytest.mark.parametrize("lecture", LECTURES, ids=name)
