@@ -186,7 +186,7 @@ def test_a_picture_stays_when_its_widget_is_gone(lab, in_view):
 
 
 def test_no_line_begins_with_the_sign_after_a_formula(sample):
-    whole = sample.locator(f"{SHOWN_PANEL} .course-whole", has=sample.locator("mjx-container"))
+    whole = sample.locator(f"{SHOWN_PANEL} .course-whole:has(mjx-container)")
     whole.wait_for(timeout=180_000)
     assert whole.evaluate("(e) => [e.lastChild.data, getComputedStyle(e).whiteSpace]") == [":", "nowrap"]
 

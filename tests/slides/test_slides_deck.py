@@ -188,7 +188,7 @@ def test_no_line_ends_between_a_number_and_what_belongs_to_it(opened):
 
 
 def test_no_line_begins_with_the_sign_after_a_formula(opened):
-    whole = opened().locator("section:nth-of-type(2) .course-whole", has=opened().locator("mjx-container"))
+    whole = opened().locator("section:nth-of-type(2) .course-whole:has(mjx-container)")
     assert whole.evaluate("(e) => [e.lastChild.data, getComputedStyle(e).whiteSpace]") == [":", "nowrap"]
 
 
