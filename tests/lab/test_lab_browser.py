@@ -194,7 +194,8 @@ def test_no_line_begins_with_the_sign_after_a_formula(sample):
 def test_at_the_end_of_a_notebook_its_last_cell_is_in_view(sample):
     run_all(sample)
     end = """() => {
-      const notebook = jupyterapp.shell.currentWidget.content, view = notebook.node.querySelector('.jp-WindowedPanel-outer');
+      const notebook = jupyterapp.shell.currentWidget.content;
+      const view = notebook.node.querySelector('.jp-WindowedPanel-outer');
       view.scrollTop = view.scrollHeight;
       const [cell, window] = [notebook.widgets.at(-1).node, view].map((node) => node.getBoundingClientRect());
       return window.bottom - cell.bottom;
