@@ -42,7 +42,7 @@ def test_the_check_is_clean(built):
     assert built.report.outbound == []
     assert built.report.console_errors == []
     assert built.report.problems == []
-    assert built.report.formulas == 2
+    assert built.report.formulas == 3
     assert built.report.widgets == 1
 
 
