@@ -232,7 +232,7 @@ def test_a_page_says_what_it_is_and_can_be_read(site, browser, axe, theme):
 
 
 SIGN_IN_LINE = """(formula, widths) => {
-  const after = formula.nextSibling, sign = document.createRange();
+  const after = formula.closest('.course-whole').lastChild, sign = document.createRange();
   sign.setStart(after, 0);
   sign.setEnd(after, 1);
   return widths.filter((width) => {

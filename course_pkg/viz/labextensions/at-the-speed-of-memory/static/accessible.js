@@ -56,7 +56,9 @@
   function keepWhole(root) {
     for (const formula of root.querySelectorAll(FORMULAS)) {
       if (formula.parentElement.closest('.course-whole, mjx-container')) continue;
-      const [before, after] = [formula.previousSibling, formula.nextSibling];
+      let box = formula;  // on a page of Sphinx, a formula is alone in a span
+      while (box.parentElement.matches('a, em, span, strong') && box.parentElement.childNodes.length === 1) box = box.parentElement;
+      const [before, after] = [box.previousSibling, box.nextSibling];
       const opens = before?.nodeType === Node.TEXT_NODE ? BEFORE.exec(before.data)[0].length : 0;
       const closes = after?.nodeType === Node.TEXT_NODE ? AFTER.exec(after.data)[0].length : 0;
       if (!opens && !closes) continue;
@@ -65,8 +67,8 @@
       whole.style.whiteSpace = 'nowrap';
       const first = opens ? before.splitText(before.length - opens) : null;
       if (closes) after.splitText(closes);
-      formula.before(whole);
-      whole.append(...[first, formula, closes ? after : null].filter(Boolean));
+      box.before(whole);
+      whole.append(...[first, box, closes ? after : null].filter(Boolean));
     }
   }
 
