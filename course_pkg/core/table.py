@@ -26,8 +26,8 @@ def text_table(rows: list[dict]) -> str:
 def html_table(rows: list[dict], caption: str = "") -> str:
     """Return rows as an HTML table; all rows must have the same keys, and the first column holds the row headings.
 
-    Columns of words have the class ``words``: they are aligned left, and numbers are aligned right. The values of a tuple
-    stand one below the other, whatever the width of the table.
+    Columns of words have the class ``words``: they are aligned left, and numbers are aligned right. The values of a
+    tuple stand one below the other, whatever the width of the table.
     """
     words = {name: ' class="words"' if _of_words(row[name] for row in rows) else "" for name in rows[0]}
     head = "".join(f'<th scope="col"{words[name]}>{html.escape(str(name))}</th>' for name in rows[0])

@@ -168,8 +168,8 @@ def _underlined(name: str, mark: str) -> str:
 def for_napoleon(what: str, lines: list[str]) -> list[str]:
     """Return a docstring that napoleon does not misread, before it reads it.
 
-    Napoleon takes what stands before a colon in the sentence of a property for its type: the colon gets a stand-in. And it
-    takes all but the last of several attributes with one description for a type: each gets an entry of its own.
+    Napoleon takes what stands before a colon in the sentence of a property for its type: the colon gets a stand-in. And
+    it takes all but the last of several attributes with one description for a type: each gets an entry of its own.
 
     Parameters
     ----------
