@@ -67,7 +67,8 @@ def test_the_question_is_escaped_and_shown(store):
 
 
 def test_no_line_of_a_question_begins_with_what_is_left_out(store):
-    assert "it takes\xa0…" in Prediction("k", "There it takes …", ["1 s", "2 s"], store=store).widget.children[0].value
+    prediction = Prediction("k", "There it takes …", ["1 s", "2 s"], store=store)
+    assert "it takes\xa0…" in prediction.widget.children[0].value
 
 
 def test_revealing_sets_the_guess_against_the_measurement(store, shown):
