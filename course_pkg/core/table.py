@@ -10,9 +10,9 @@ _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 
 
 def text_table(rows: list[dict]) -> str:
-    """Return rows as aligned text; all rows must have the same keys."""
+    """Return rows as aligned text; all rows must have the same keys. The values of a tuple stand side by side."""
     head = list(rows[0])
-    cells = [head] + [[str(row[k]) for k in head] for row in rows]
+    cells = [head] + [[_said(row[k]) for k in head] for row in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
     lines = [
         "  ".join(
@@ -26,7 +26,8 @@ def text_table(rows: list[dict]) -> str:
 def html_table(rows: list[dict], caption: str = "") -> str:
     """Return rows as an HTML table; all rows must have the same keys, and the first column holds the row headings.
 
-    Columns of words have the class ``words``: they are aligned left, and numbers are aligned right.
+    Columns of words have the class ``words``: they are aligned left, and numbers are aligned right. The values of a
+    tuple stand one below the other, whatever the width of the table.
     """
     words = {name: ' class="words"' if _of_words(row[name] for row in rows) else "" for name in rows[0]}
     head = "".join(f'<th scope="col"{words[name]}>{html.escape(str(name))}</th>' for name in rows[0])
@@ -50,14 +51,27 @@ def _narrow(cell) -> str:
     --------
     >>> _narrow("4e-06"), _narrow("2 GB/s")
     ('<span style="white-space:nowrap">4e-06</span>', '2\\xa0GB/s')
+    >>> _narrow(("4%", "5%"))
+    '<div style="white-space:nowrap">4%</div><div style="white-space:nowrap">5%</div>'
     """
+    if isinstance(cell, tuple):
+        return "".join(f'<div style="white-space:nowrap">{_narrow(value)}</div>' for value in cell)
     text = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", html.escape(str(cell))).replace("_", "_<wbr/>")
     return _POWER.sub(r'<span style="white-space:nowrap">\g<0></span>', text)
 
 
 def _of_words(cells) -> bool:
     """Return True if a column holds sentences, and not only numbers, units and single words."""
-    return any(len(_LETTERS.findall(str(cell))) > 2 for cell in cells)
+    return any(len(_LETTERS.findall(str(value))) > 2 for cell in cells for value in _values(cell))
+
+
+def _said(cell) -> str:
+    """Return a cell as text."""
+    return ", ".join(map(str, _values(cell)))
+
+
+def _values(cell) -> tuple:
+    return cell if isinstance(cell, tuple) else (cell,)
 
 
 def with_code(text: str) -> str:

@@ -11,6 +11,8 @@ from course_pkg.site.rooms import PACKAGE, documented, file_of, sentence_of, wor
 DEPTH = re.compile(r"^   :maxdepth: \d+$", re.MULTILINE)
 TITLE = re.compile(r"\A(.+) package\n=+\n")
 BACK = re.compile(r'(<a class="viewcode-back" href=")([^"#]*)\.html#([^"]*)"')
+ATTRIBUTES = re.compile(r"(\w+(?:, \w+)+) : (.+)")
+KEPT = "\N{MODIFIER LETTER COLON}"  # stands for a colon while napoleon reads a sentence
 HEADING = re.compile(r"^(\S+) module\n-+\n", re.MULTILINE)
 
 
@@ -161,3 +163,44 @@ def _underlined(name: str, mark: str) -> str:
     """Return an underlined heading: a name as apidoc has escaped it, without the name of the package."""
     short = name.removeprefix("course\\_pkg.")
     return f"{short}\n{mark * len(short)}\n"
+
+
+def for_napoleon(what: str, lines: list[str]) -> list[str]:
+    """Return a docstring that napoleon does not misread, before it reads it.
+
+    Napoleon takes what stands before a colon in the sentence of a property for its type: the colon gets a stand-in. And
+    it takes all but the last of several attributes with one description for a type: each gets an entry of its own.
+
+    Parameters
+    ----------
+    what : str
+        What has the docstring: ``"property"``, ``"class"`` and so on.
+    lines : list of str
+        The docstring.
+
+    Examples
+    --------
+    >>> for_napoleon("class", ["Attributes", "----------", "n, m : int", "    Rows and columns."])[2:]
+    ['n : int', '    Rows and columns.', 'm : int', '    Rows and columns.']
+    """
+    if what == "property":
+        return [line.replace(":", KEPT) for line in lines[:1]] + lines[1:]
+    heads = [at - 1 for at, line in enumerate(lines) if at and re.fullmatch("-{3,}", line.strip())]
+    begin = next((at + 2 for at in heads if lines[at].strip() == "Attributes"), len(lines))
+    end = next((at for at in heads if at >= begin), len(lines))
+    entries: list[list[str]] = []
+    for line in lines[begin:end]:
+        if entries and (not line.strip() or line.startswith(" ")):
+            entries[-1].append(line)
+        else:
+            entries.append([line])
+    apart = [one for entry in entries for one in _apart(entry)]
+    return lines[:begin] + apart + lines[end:]
+
+
+def _apart(entry: list[str]) -> list[str]:
+    """Return an entry of several attributes as one entry for each."""
+    found = ATTRIBUTES.fullmatch(entry[0])
+    if not found:
+        return entry
+    return [line for name in found[1].split(", ") for line in (f"{name} : {found[2]}", *entry[1:])]

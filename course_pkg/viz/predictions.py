@@ -33,7 +33,10 @@ class _Question:
 
     def _show(self, control, *more):
         """Make the widget, and keep each guess from now on."""
-        text = f'<p class="course-question"><strong>Predict.</strong> {html.escape(self.question)}</p>'
+        asked = html.escape(self.question).replace(
+            " …", "\N{NO-BREAK SPACE}…"
+        )  # no line begins with what is left out
+        text = f'<p class="course-question"><strong>Predict.</strong> {asked}</p>'
         self._control = control
         self._trouble = W.HTML(_note(self._kept.trouble))
         self.widget = Controls([W.HTML(text), control, *more, self._trouble])

@@ -14,8 +14,8 @@ CLOCKS = (MEMORY, *UNITS)
 def every_clock(*topics: str) -> bench.Table:
     """Return a table of all large cases of topics: the time, the share of it for each clock, and which one binds.
 
-    A cell has one entry for each device that has a record of the topic, in the order given in the header of the column
-    of times. What a device has not counted is "not counted".
+    A cell is a tuple with one entry for each device that has a record of the topic, in the order given in the header of
+    the column of times. What a device has not counted is "not counted"; a cell that none has counted is that alone.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def _row(case, devices):
     cells = {f"time: {', '.join(devices)}": [one["time"] for one in found]}
     cells |= {name: [one[name] for one in found] for name in (*CLOCKS, "binds")}
     return {"case": case} | {
-        name: NOT_COUNTED if set(of_each) == {NOT_COUNTED} else ", ".join(of_each)
+        name: NOT_COUNTED if set(of_each) == {NOT_COUNTED} else tuple(of_each)
         for name, of_each in cells.items()
     }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import course_pkg
 from course_pkg.core.files import write
-from course_pkg.site.api import lay_out, led_back
+from course_pkg.site.api import KEPT, for_napoleon, lay_out, led_back
 from course_pkg.site.rooms import overview
 from course_pkg.slides.convert import COURSE_NAME, LICENCE
 
@@ -115,6 +115,8 @@ def setup(app):
     """Let Sphinx see functions where a compiler or the interpreter has put an object in their place."""
     app.connect("builder-inited", write_rooms)  # after apidoc, which has written the pages' sources by then
     app.connect("builder-inited", show_functions)
+    app.connect("autodoc-process-docstring", prepare_docstring, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", restore_colon, priority=600)  # after it
     app.connect("html-page-context", load_formulas_with_widgets)
     app.connect("html-page-context", lead_back)
 
@@ -143,6 +145,16 @@ def show_functions(app):
             function = getattr(what, "py_func", None)
             if (getattr(function, "__module__", None) or "").startswith("course_pkg."):
                 setattr(module, name, function)
+
+
+def prepare_docstring(app, what, name, obj, options, lines):
+    """Write a docstring so that napoleon does not misread it."""
+    lines[:] = for_napoleon(what, lines)
+
+
+def restore_colon(app, what, name, obj, options, lines):
+    """Put the colon back that napoleon was not to see."""
+    lines[:] = [line.replace(KEPT, ":") for line in lines]
 
 
 def load_formulas_with_widgets(app, pagename, templatename, context, doctree):

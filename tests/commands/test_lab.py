@@ -172,3 +172,4 @@ def test_our_settings_reach_jupyterlab(monkeypatch):
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(lab.CONFIG))
     assert str(lab.CONFIG) in [str(Path(path)) for path in jupyter_config_path()]
     assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+    assert overrides["@jupyterlab/notebook-extension:tracker"]["scrollPastEnd"] is False

@@ -44,6 +44,16 @@ def test_a_number_stays_beside_its_unit_and_a_long_name_may_have_two_lines():
     assert "a_<wbr/>long_<wbr/>name" in page
 
 
+def test_the_values_of_a_tuple_stand_side_by_side_as_text_and_below_each_other_on_a_page():
+    table = Table([{"case": "flat", "time": ("1 ms", "2 ms"), "binds": ("not counted", "memory")}])
+    assert str(table).splitlines()[-1] == "flat  1 ms, 2 ms  not counted, memory"
+    time, binds = ElementTree.fromstring(table._repr_html_()).iterfind("tbody/tr/td")
+    assert [line.text for line in time] == ["1\xa0ms", "2\xa0ms"]
+    assert [line.text for line in binds] == ["not counted", "memory"]
+    assert {(line.tag, line.get("style")) for line in binds} == {("div", "white-space:nowrap")}
+    assert binds.get("class") is None, "two single words are no sentence"
+
+
 def test_a_caption_sets_commands_as_code():
     table = ElementTree.fromstring(Table(ROWS, "Recorded by `course bench cg`.")._repr_html_())
     assert table.findtext("caption/code") == "course bench cg"

@@ -29,7 +29,7 @@ SAMPLE = """\
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # A slider and a figure
 #
-# It says [cache line](glossary.md#cache-line).
+# Of $P$: it says [cache line](glossary.md#cache-line).
 
 # %%
 import ipywidgets as widgets

@@ -185,6 +185,24 @@ def test_a_picture_stays_when_its_widget_is_gone(lab, in_view):
     assert not in_view.get_by_text("model not found").count()
 
 
+def test_no_line_begins_with_the_sign_after_a_formula(sample):
+    whole = sample.locator(f"{SHOWN_PANEL} .course-whole:has(mjx-container)")
+    whole.wait_for(timeout=180_000)
+    assert whole.evaluate("(e) => [e.lastChild.data, getComputedStyle(e).whiteSpace]") == [":", "nowrap"]
+
+
+def test_at_the_end_of_a_notebook_its_last_cell_is_in_view(sample):
+    run_all(sample)
+    end = """() => {
+      const notebook = jupyterapp.shell.currentWidget.content;
+      const view = notebook.node.querySelector('.jp-WindowedPanel-outer');
+      view.scrollTop = view.scrollHeight;
+      const [cell, window] = [notebook.widgets.at(-1).node, view].map((node) => node.getBoundingClientRect());
+      return window.bottom - cell.bottom;
+    }"""
+    until(sample, lambda: -5 <= sample.evaluate(end) < 200, "below the last cell, the window is empty")
+
+
 def test_a_word_s_link_opens_the_glossary_at_the_word(sample):
     page = sample
     page.locator(SHOWN_PANEL).get_by_role("link", name="cache line").click()

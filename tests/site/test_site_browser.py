@@ -231,6 +231,26 @@ def test_a_page_says_what_it_is_and_can_be_read(site, browser, axe, theme):
     page.close()
 
 
+SIGN_IN_LINE = """(formula, widths) => {
+  const after = formula.closest('.course-whole').lastChild, sign = document.createRange();
+  sign.setStart(after, 0);
+  sign.setEnd(after, 1);
+  return widths.filter((width) => {
+    formula.closest('p').style.width = `${width}px`;
+    return sign.getBoundingClientRect().left < formula.getBoundingClientRect().right - 1;
+  });
+}"""
+
+
+def test_no_line_begins_with_the_sign_after_a_formula(site, browser):
+    page = browser.new_page()
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri())
+    formula = page.locator("p .course-whole mjx-container")
+    formula.wait_for()
+    assert formula.evaluate(SIGN_IN_LINE, list(range(80, 600))) == []
+    page.close()
+
+
 def test_options_of_a_prediction_stand_apart(site, browser):
     page = browser.new_page()
     page.goto((site[0] / "lectures" / "01_small.html").as_uri())

@@ -140,6 +140,31 @@ def test_a_page_of_the_package_begins_with_what_is_on_it(tmp_path):
     )
 
 
+def test_napoleon_reads_properties_and_attributes_as_they_are_meant():
+    from sphinx.ext.napoleon import Config, NumpyDocstring
+
+    def read(what, text):
+        lines = api.for_napoleon(what, text.splitlines())
+        read_by = NumpyDocstring(lines, Config(napoleon_use_ivar=True), what=what, name="a")
+        return str(read_by).replace(api.KEPT, ":")
+
+    assert (
+        read("property", "Rows: without the last one.\n\nMore: text.").splitlines()[0]
+        == "Rows: without the last one."
+    )
+    told = read(
+        "class",
+        "A box.\n\nAttributes\n----------\nn, m : int\n    Edges.\nk : float\n\nExamples\n--------\n>>> 1\n1\n",
+    )
+    assert [line for line in told.splitlines() if line.startswith(":ivar")] == [
+        ":ivar n: Edges.",
+        ":ivar m: Edges.",
+        ":ivar k:",
+    ]
+    assert ":vartype m: int" in told and ">>> 1" in told
+    assert api.for_napoleon("function", ["Parameters", "----------", "a, b : int"])[2:] == ["a, b : int"]
+
+
 def test_what_a_package_passes_on_is_described_where_it_is_defined():
     offered = api.offered("course_pkg.vector.gpu_numba")
     assert offered["copy"].startswith("Compute ``out = a`` on the GPU")

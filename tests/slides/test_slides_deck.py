@@ -42,7 +42,7 @@ def test_the_check_is_clean(built):
     assert built.report.outbound == []
     assert built.report.console_errors == []
     assert built.report.problems == []
-    assert built.report.formulas == 2
+    assert built.report.formulas == 3
     assert built.report.widgets == 1
 
 
@@ -184,7 +184,13 @@ def test_type_is_legible_from_the_last_row(opened):
 def test_no_line_ends_between_a_number_and_what_belongs_to_it(opened):
     said = opened().locator("section:nth-of-type(2)").evaluate("(slide) => slide.textContent")
     assert "8\u00a0GB/s, new[i]\u00a0=\u00a0old[i], 2\u00a0·\u00a010⁶ times, in lecture\u00a09" in said
+    assert "and so on\u00a0…," in said
     assert 'print("bytes", 2 * 8 * 64**3)' in said  # code stays as it is
+
+
+def test_no_line_begins_with_the_sign_after_a_formula(opened):
+    whole = opened().locator("section:nth-of-type(2) .course-whole:has(mjx-container)")
+    assert whole.evaluate("(e) => [e.lastChild.data, getComputedStyle(e).whiteSpace]") == [":", "nowrap"]
 
 
 def test_a_figure_builds_up_key_by_key(opened):

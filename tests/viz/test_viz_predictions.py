@@ -66,6 +66,11 @@ def test_the_question_is_escaped_and_shown(store):
     assert "application/vnd.jupyter.widget-view+json" in prediction._repr_mimebundle_()
 
 
+def test_no_line_of_a_question_begins_with_what_is_left_out(store):
+    prediction = Prediction("k", "There it takes …", ["1 s", "2 s"], store=store)
+    assert "it takes\xa0…" in prediction.widget.children[0].value
+
+
 def test_revealing_sets_the_guess_against_the_measurement(store, shown):
     prediction = ask(store)
     prediction.reveal("1.02 times")

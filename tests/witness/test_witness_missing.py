@@ -58,10 +58,10 @@ def test_the_picture_of_the_clocks_names_the_missing_ones_and_draws_the_others()
 @pytest.mark.usefixtures("poorer")
 def test_the_table_of_all_clocks_knows_no_clock_that_binds_where_one_is_missing():
     rows = {row["case"]: row for row in every.every_clock("stencil").rows}
-    assert rows["laplacian_flat_512"]["memory"].startswith(f"{NOT_COUNTED}, ")
-    assert rows["laplacian_marching_512"]["L1"].startswith(f"{NOT_COUNTED}, ")
+    assert rows["laplacian_flat_512"]["memory"][0] == NOT_COUNTED
+    assert rows["laplacian_marching_512"]["L1"][0] == NOT_COUNTED
     tiled = rows["laplacian_tiled_512"]
-    assert tiled["memory"].startswith("71%") and tiled["binds"] == f"{NOT_COUNTED}, none"
+    assert tiled["memory"][0] == "71%" and tiled["binds"] == (NOT_COUNTED, "none")
 
 
 @pytest.mark.usefixtures("poorer")

@@ -1,6 +1,7 @@
 // What ipywidgets leaves out for those who hear a page or use its keys: a slider has a name and says its value as it
 // is shown, an answer says whether it is chosen, and what is wider than its column can be scrolled by the arrows.
-// Decks, exported pages and JupyterLab load this file.
+// And what MathJax leaves out: a comma after a formula does not begin a line. Decks, exported pages and JupyterLab load
+// this file.
 (() => {
   const set = (element, name, value) => {
     if (value && element.getAttribute(name) !== value) element.setAttribute(name, value);
@@ -48,11 +49,36 @@
     }
   }
 
+  // A browser may break a line on either side of a formula, even before a comma: a formula and the signs that touch it
+  // stand in a box without breaks. A hyphen may end a line.
+  const FORMULAS = 'mjx-container:not([display=true])', AFTER = /^[^\s([{“‘—-]*-?/, BEFORE = /[([{“‘]*$/;
+
+  function keepWhole(root) {
+    for (const formula of root.querySelectorAll(FORMULAS)) {
+      if (formula.parentElement.closest('.course-whole, mjx-container')) continue;
+      let box = formula;  // on a page of Sphinx, a formula is alone in a span
+      while (box.parentElement.matches('a, em, span, strong') && box.parentElement.childNodes.length === 1) box = box.parentElement;
+      const [before, after] = [box.previousSibling, box.nextSibling];
+      const opens = before?.nodeType === Node.TEXT_NODE ? BEFORE.exec(before.data)[0].length : 0;
+      const closes = after?.nodeType === Node.TEXT_NODE ? AFTER.exec(after.data)[0].length : 0;
+      if (!opens && !closes) continue;
+      const whole = document.createElement('span');
+      whole.className = 'course-whole';
+      whole.style.whiteSpace = 'nowrap';
+      const first = opens ? before.splitText(before.length - opens) : null;
+      if (closes) after.splitText(closes);
+      box.before(whole);
+      whole.append(...[first, box, closes ? after : null].filter(Boolean));
+    }
+  }
+
+  window.keepFormulasWhole = keepWhole;  // for decks, which are measured as soon as they are drawn
+
   let waiting = false;
   const later = () => {
     if (waiting) return;
     waiting = true;
-    setTimeout(() => { waiting = false; describe(document); letScroll(document); }, 60);
+    setTimeout(() => { waiting = false; describe(document); keepWhole(document); letScroll(document); }, 60);
   };
   const watch = () => {
     later();
