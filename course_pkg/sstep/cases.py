@@ -7,7 +7,7 @@ from course_pkg.device.case import Cases, numbers, zeros
 from course_pkg.device.launch import blocks_for
 from course_pkg.sstep import gpu_numba as sstep
 from course_pkg.sstep import scalars
-from course_pkg.sstep.tuning import THREADS, TILE
+from course_pkg.sstep.tuning import THREADS, THREADS_PASS, TILE
 
 cases = Cases()
 SIZES = {"512": 512, "odd": 301}
