@@ -97,9 +97,8 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         return np.count_nonzero(wave.spread(data != 0) & wave.spread(mask.full), axis=1)
 
     yes = count(arguments[0].data) if arguments else here
-    others = met_at_barrier(run, here, living, (yes, here)) or (0, 0)
-    run.clock.pass_barrier(here > 0)
-    run.ledger.barrier(int((here > 0).sum()), mask)
+    *others, passed = met_at_barrier(run, where, mask, living, yes)
+    run.ledger.barrier(passed, mask)
     run.ledger.flush()
     run.kill("global", "shared")
     if name == "syncthreads":

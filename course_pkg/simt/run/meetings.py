@@ -30,6 +30,10 @@ class Meetings:
     _groups: dict = field(default_factory=dict)  # {group: its informed barriers, counted from 1}
     _most: int = 0
 
+    def begin_again(self) -> None:
+        """Forget the waves: the launch runs once more."""
+        self._waves.clear()
+
     def end_of_wave(self, wave, clock) -> None:
         """Keep which blocks of a wave have passed each barrier, and which were informed (``Clock``)."""
         self._waves.append((wave.block_numbers, clock.passed, clock.informed))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.run.halves import in_halves
 from course_pkg.simt.run.meetings import Meetings
+from course_pkg.simt.run.roles import Apart, in_roles
 
 _ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
 _SEEN: ContextVar[list | None] = ContextVar("seen", default=None)
@@ -48,6 +49,8 @@ class Order:
         warps run in lock step up to the barrier at this position. None if no part runs in lock step.
     arrays : list of ndarray
         All arrays that the launch may write.
+    roles : dict
+        For the first block of a wave, the lanes of each role (:mod:`.roles`), if its threads run in roles.
     """
 
     parity: int | None = None
@@ -55,23 +58,38 @@ class Order:
     by_block: bool = False
     behind: float | None = None
     arrays: list = field(default_factory=list)
+    roles: dict = field(default_factory=dict)
 
-    def run(self, wave, start: Callable) -> None:
+    def begin_again(self, apart: Apart) -> int | None:
+        """Prepare for running a launch once more with other roles; return how many statements it may still run."""
+        self.roles[apart.wave] = apart.roles
+        self.meetings.begin_again()
+        return apart.steps
+
+    def run(self, wave, start: Callable):
         """Run the blocks of a wave, in groups that come to the same barriers.
+
+        Returns
+        -------
+        Run or None
+            The run in lock step, or that of the first role.
 
         Parameters
         ----------
         wave : Wave
         start : callable
-            Runs the kernel for a half of the warps (or None) and its lanes; it returns the :class:`Run`.
+            Runs the kernel for a part of the wave (or None) and its lanes; it returns the :class:`Run`.
         """
         if self.parity is None:
-            self.meetings.end_of_wave(wave, start(None, wave.everyone).clock)
-            return
+            roles = self.roles.get(wave.first)
+            run = in_roles(wave, roles, start) if roles else start(None, wave.everyone)
+            self.meetings.end_of_wave(wave, run.clock)
+            return run
         for informed, blocks in self.meetings.groups(wave):
             in_step = 0 if self.behind is None or not informed else informed[int(self.behind * len(informed))]
             lanes = wave.everyone.narrow(blocks.reshape(*wave.count, 1, 1, 1))
             in_halves(lanes, self.parity, in_step, self.arrays, start)
+        return None
 
     def times(self, blocks: int) -> int:
         """Return how many statements a launch may run in this order for each statement of its budget."""
@@ -169,7 +187,7 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     before = [a.copy() for a in arrays]
     if launch not in kernel.meeting:  # this is its first launch
         in_lock_step(False)
-        _put(arrays, before)
+        put(arrays, before)
     meetings = kernel.meeting[launch]
     for by_block in (False, True):  # a block may hold a lock across its barriers
         try:
@@ -178,11 +196,12 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
             if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
                 raise
             found = error
-        _put(arrays, before)
+        put(arrays, before)
     raise NoOrder(str(found))
 
 
-def _put(arrays: list, contents: list) -> None:
+def put(arrays: list, contents: list) -> None:
+    """Give arrays the contents that they had before."""
     for array, content in zip(arrays, contents, strict=True):
         if array.flags.writeable:
             array[...] = content

@@ -1,0 +1,296 @@
+"""Roles: threads that wait for each other, each in a loop of its own, run the kernel one after another.
+
+All threads of a wave run in lock step. So a warp that fills tiles in a loop, inside one side of an ``if``, would come to
+the end of this loop before the warp that empties the tiles, on the other side, begins. If the first one waits there for
+the second, nothing changes any more. The launch then begins again (:class:`Apart`), and the waiting threads are a part
+of their own (:mod:`.parts`): a *role*. A role runs until it waits in a loop, or at a barrier, and then lets the next one
+go on. If no role can go on, one of them is divided once more, until nothing is left to divide.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.memory.places import place_of_thread
+from course_pkg.simt.run.budget import endless
+from course_pkg.simt.run.lanes import Mask, Wave
+from course_pkg.simt.run.parts import Part, Parts
+
+IN_VAIN = 3  # rounds in which no role does more than wait
+MOST = 64  # roles of a wave
+TOLD = 4  # waiting roles that a message names
+
+
+@dataclass
+class Apart(Exception):
+    """Ends a launch that begins again with more roles.
+
+    Attributes
+    ----------
+    wave : tuple of int
+        The first block of the wave.
+    roles : list of ndarray of bool
+        The lanes of each role.
+    steps : int or None
+        How many statements the launch may still run.
+    """
+
+    wave: tuple
+    roles: list
+    steps: int | None = None
+
+
+@dataclass
+class Waits:
+    """Where a role waits, and for what: in the loop of a line, or at a barrier if ``pending`` blocks have not passed.
+
+    ``here`` and ``votes`` are numbers for each block: how many threads of the role came to the barrier, and how many of
+    them voted yes; ``all_here`` and ``all_votes`` are those of all roles, for the blocks that have passed.
+    """
+
+    where: SourceLine
+    lanes: Mask
+    names: frozenset = frozenset()
+    pending: np.ndarray | None = None
+    whole: bool = False
+    here: np.ndarray | None = None
+    votes: np.ndarray | None = None
+    all_here: np.ndarray | None = None
+    all_votes: np.ndarray | None = None
+
+
+class Role(Part):
+    """Threads that wait for other roles, each in a loop of its own.
+
+    Attributes
+    ----------
+    run : Run
+        The role's run; it shares value numbers, clock and allocations with those of the other roles.
+    stuck : Waits or None
+        Where the role waits.
+    """
+
+    def __init__(self, crew: "Crew", lanes: Mask):
+        super().__init__(crew, lanes)
+        self.crew, self.run, self.stuck = crew, None, None
+
+    @property
+    def shared(self):
+        """The run of the first role; None for this role itself."""
+        return self.crew.first
+
+    def joins(self, run) -> None:
+        """Note the role's run, before it begins."""
+        self.run = run
+        self.crew.first = self.crew.first or run
+
+    @property
+    def living(self) -> Mask:
+        """The lanes of the role that have not left the kernel."""
+        if self.done:
+            return self.lanes.wave.nobody
+        return self.lanes if self.run is None else self.lanes.minus(self.run.exited)
+
+    def stepped(self) -> None:
+        """Note that the role begins a statement."""
+        self.go_on()
+        if self.waiting is None:
+            self.crew.in_vain = 0
+
+    def waits(self, watch, where: Waits | None = None) -> bool:
+        """Let other roles go on; return False if this cannot help, because all of them have ended or only wait, too."""
+        self.stuck = where
+        if not self.crew.others(self) or self.crew.in_vain > IN_VAIN * len(self.crew.members):
+            return False
+        self.crew.in_vain += 1
+        self.waiting = watch
+        self.hand_over()
+        return True
+
+    def lets_others_on(self) -> None:
+        """Let other roles go on, although this one may not wait."""
+        if self.crew.others(self):
+            self.hand_over()
+
+    def leaves(self, watch) -> None:
+        """Note that the role has left a loop in which it may have waited."""
+        super().leaves(watch)
+        if self.waiting is None:
+            self.stuck = None
+
+    def meets(self, waits: Waits) -> tuple:
+        """Wait at a barrier until all threads of each block have come to one.
+
+        Returns
+        -------
+        votes, here : ndarray of int
+            For each block, how many threads of other roles voted yes, and how many came.
+        passed : int
+            Number of blocks with which this role was the last to come.
+        """
+        before, self.stuck, passed = (self.waiting, self.stuck), waits, 0
+        waits.all_here, waits.all_votes = waits.here.copy(), waits.votes.copy()
+        while waits.pending.any():
+            passed += self._pass()
+            if waits.pending.any() and not self.waits(waits, waits):
+                self.crew.give_up(self)
+        self.waiting, self.stuck = before
+        return waits.all_votes - waits.votes, waits.all_here - waits.here, passed
+
+    def _pass(self) -> int:
+        """Let all blocks of which the last thread has come pass the barrier; return how many these are."""
+        at = [one for one in self.crew.members if not one.done and one.at_barrier]
+        here = sum(np.where(one.stuck.pending, one.stuck.here, 0) for one in at)
+        living = sum(_each_block(one.living) for one in self.crew.members)
+        complete = self.stuck.pending & (here == living)
+        if self.stuck.whole and not (here == living).all():
+            return 0
+        if not complete.any():
+            return 0
+        for one in at:
+            both = one.stuck.pending & complete
+            if both.any() and one.stuck.where != self.stuck.where:
+                self.crew.torn(one, both)
+        votes = sum(np.where(one.stuck.pending, one.stuck.votes, 0) for one in at)
+        for one in at:
+            one.stuck.all_here = np.where(one.stuck.pending & complete, here, one.stuck.all_here)
+            one.stuck.all_votes = np.where(one.stuck.pending & complete, votes, one.stuck.all_votes)
+            one.stuck.pending &= ~complete
+        self.run.clock.pass_barrier(complete)
+        return int(complete.sum())
+
+    @property
+    def at_barrier(self) -> bool:
+        """Whether the role waits at a barrier."""
+        return self.stuck is not None and self.stuck.pending is not None
+
+
+class Crew(Parts):
+    """The roles of a wave.
+
+    Parameters
+    ----------
+    wave : Wave
+    roles : list of ndarray of bool
+        The lanes of each role.
+    """
+
+    def __init__(self, wave: Wave, roles: list):
+        super().__init__()
+        self.wave, self.in_vain, self.first = wave, 0, None
+        self.members = [Role(self, Mask(wave, lanes)) for lanes in roles]
+
+    def others(self, role: Role) -> bool:
+        """Return whether another role than this one has not ended."""
+        return any(one is not role and not one.done for one in self.members)
+
+    def torn(self, role: Role, blocks: np.ndarray) -> None:
+        """Report a barrier at which a role waits, and to which other threads of these blocks do not come."""
+        alive = self.wave.nobody
+        for one in self.members:
+            alive = alive.union(one.living)
+        role.run.log.divergent(role.run, role.stuck.where, role.stuck.lanes, alive, blocks)
+
+    def stuck(self) -> list[Waits]:
+        """Return where the roles wait."""
+        return [one.stuck for one in self.members if not one.done and one.stuck is not None]
+
+    def divide(self) -> None:
+        """Begin again with one more role, if a role can be divided."""
+        for role in self.members:
+            if not role.done and role.stuck is not None and not role.at_barrier:
+                others = [one.lanes.full for one in self.members if one is not role]
+                _divide(role.lanes, role.run.exited, role.stuck.lanes, others)
+
+    def give_up(self, role: Role) -> None:
+        """End a launch in which a role waits at a barrier for threads that never come.
+
+        Raises
+        ------
+        Apart
+            If a role can be divided.
+        HazardError, Endless
+            If none can.
+        """
+        self.divide()
+        self.torn(role, role.stuck.pending)
+        line = role.stuck.where.line
+        waits = for_ever(role.run, role.stuck, self.stuck())
+        raise endless(role.run, f", or at a barrier, as that in line {line}: {waits}")
+
+
+def _each_block(lanes: Mask) -> np.ndarray:
+    return np.count_nonzero(lanes.wave.spread(lanes.full), axis=1)
+
+
+def others_first(run, waits: Waits) -> None:
+    """Begin the launch again with one more role, if threads wait in a loop while others have not come to it.
+
+    Raises
+    ------
+    Apart
+        If there is one more role now.
+    """
+    if run.half is not None:
+        run.half.crew.divide()
+    else:
+        _divide(run.wave.everyone, run.exited, waits.lanes, [])
+
+
+def _divide(lanes: Mask, exited: Mask, stuck: Mask, others: list) -> None:
+    """Make two roles of one: of the warps in which lanes are stuck, and of the others, if some have not left."""
+    wave = lanes.wave
+    rows = wave.by_warp(stuck.full, False)
+    warps = wave.from_warps(np.broadcast_to(rows.any(axis=1)[:, None], rows.shape))
+    rest = lanes.full & ~warps
+    if (rest & ~exited.full).any() and len(others) + 2 <= MOST:
+        raise Apart(wave.first, [*others, lanes.full & warps, rest])
+
+
+def in_roles(wave: Wave, roles: list, start: Callable):
+    """Run the kernel by roles, and return the run of the first one.
+
+    Parameters
+    ----------
+    wave : Wave
+    roles : list of ndarray of bool
+        The lanes of each role.
+    start : callable
+        Runs the kernel for a role and its lanes.
+    """
+    crew = Crew(wave, roles)
+    crew.work(start)
+    return crew.first
+
+
+def for_ever(run, first: Waits, waiting: list[Waits]) -> str:
+    """Return in words who waits where, beginning with one of them, and why they wait for ever."""
+    others = [one for one in waiting if one is not first]
+    told = [_told(run, first, "here"), *(_told(run, one) for one in others[: TOLD - 1])]
+    if len(others) >= TOLD:
+        told.append("others wait, too")
+    who = ", ".join(told[:-1]) + (", and " if len(told) > 1 else "") + told[-1]
+    wave = run.wave
+    behind = int(wave.block_numbers[-1]) + 1
+    if behind < int(np.prod(wave.grid)):
+        return f"{who}, and the blocks from number {behind} on begin only when these have ended"
+    return f"{who}, and no thread is left that could change this"
+
+
+def _told(run, waits: Waits, where: str = "") -> str:
+    """Return where some threads wait, and for what."""
+    first = int(waits.lanes.full.reshape(-1).argmax())
+    who = str(place_of_thread(run.wave, *divmod(first, run.wave.threads_per_block)))
+    more = waits.lanes.threads - 1
+    who += f" and {more} other thread{'s' if more > 1 else ''} wait" if more else " waits"
+    if not where:
+        what = "`while`" if waits.pending is None else "barrier"
+        where = f"{'in' if waits.pending is None else 'at'} the {what} of line {waits.where.line}"
+        if waits.where.function != run.launch.name:
+            where += f" of {waits.where.function}"
+    if waits.pending is not None:
+        return f"{who} {where} for others of the block"
+    names = " or ".join(sorted(waits.names))
+    return f"{who} {where}" + (f" until another thread changes {names}" if names else " for other threads")
