@@ -25,7 +25,7 @@ from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.turns import may_wait_here, program_called
 from course_pkg.simt.run.values import Value
 
-FEW = 4  # as WATCHED, for a loop that may wait while threads run in roles
+FEW = 4  # as WATCHED, for a loop that may wait for other threads
 WATCHED = 64  # at least one trip in this many is watched
 UNWATCHED = 2_000  # maximum work between two watched trips, in statements of a small launch
 TOLERATED = 100_000  # maximum work without progress, in statements: a few seconds
@@ -76,16 +76,16 @@ class Watch:
         Endless
             If the loop never ends.
         """
-        half, waited = self._run.half, False
+        waited = False
         if self._lanes is None or lanes.threads != self._lanes.threads:
             self._restart(lanes)
-            if half is not None:
-                half.leaves(self)
+            if self._run.half is not None:
+                self._run.half.leaves(self)
         elif self._before is not None and self._unchanged():
             waited = self._waits("a trip changes nothing that decides about the next one", True)
         self.end()
         self._trips += 1
-        often = FEW if self._may_wait and isinstance(half, Role) else WATCHED
+        often = FEW if self._may_wait else WATCHED
         if waited or self._trips % often == 0 or self._work(self._looked) > UNWATCHED:
             self._look()
 

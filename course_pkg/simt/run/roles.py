@@ -7,8 +7,9 @@ of their own (:mod:`.parts`): a *role*. A role runs until it waits in a loop, or
 go on. If no role can go on, one of them is divided once more, until nothing is left to divide.
 """
 
+import ast
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -46,7 +47,8 @@ class Apart(Exception):
 class Waits:
     """Where a role waits, and for what: in the loop of a line, or at a barrier if ``pending`` blocks have not passed.
 
-    ``here`` and ``votes`` are numbers for each block: how many threads of the role came to the barrier, and how many of
+    At a shuffle, a vote or a warp's barrier, ``call`` is the call with its ``arguments``, and ``found`` holds its result
+    as soon as it is known. ``here`` and ``votes`` are numbers for each block: how many threads of the role came to the barrier, and how many of
     them voted yes; ``all_here`` and ``all_votes`` are those of all roles, for the blocks that have passed.
     """
 
@@ -59,6 +61,14 @@ class Waits:
     votes: np.ndarray | None = None
     all_here: np.ndarray | None = None
     all_votes: np.ndarray | None = None
+    call: ast.Call | None = None
+    arguments: list = field(default_factory=list)
+    found: list = field(default_factory=list)
+
+    @property
+    def in_loop(self) -> bool:
+        """Whether threads wait in a loop, and not at a place where threads meet."""
+        return self.pending is None and self.call is None
 
 
 class Role(Part):
@@ -181,6 +191,16 @@ class Crew(Parts):
         super().__init__()
         self.wave, self.in_vain, self.first = wave, 0, None
         self.members = [Role(self, Mask(wave, lanes)) for lanes in roles]
+        warps = sum(wave.by_warp(lanes, False).any(axis=1).astype(int) for lanes in roles)
+        self.in_parts_of_warps = bool((warps > 1).any())
+
+    @property
+    def exited(self) -> Mask:
+        """The lanes that have left the kernel."""
+        left = self.wave.nobody
+        for one in self.members:
+            left = left.union(one.lanes.minus(one.living))
+        return left
 
     def others(self, role: Role) -> bool:
         """Return whether another role than this one has not ended."""
@@ -198,11 +218,12 @@ class Crew(Parts):
         return [one.stuck for one in self.members if not one.done and one.stuck is not None]
 
     def divide(self) -> None:
-        """Begin again with one more role, if a role can be divided."""
-        for role in self.members:
-            if not role.done and role.stuck is not None and not role.at_barrier:
-                others = [one.lanes.full for one in self.members if one is not role]
-                _divide(role.lanes, role.run.exited, role.stuck.lanes, others)
+        """Begin again with one more role, if a role can be divided: if possible, between two warps."""
+        for by_warp in (True, False):
+            for role in self.members:
+                if not role.done and role.stuck is not None:
+                    others = [one.lanes.full for one in self.members if one is not role]
+                    _divide(role.lanes, role.run.exited, role.stuck.lanes, others, by_warp)
 
     def give_up(self, role: Role) -> None:
         """End a launch in which a role waits at a barrier for threads that never come.
@@ -236,17 +257,22 @@ def others_first(run, waits: Waits) -> None:
     if run.half is not None:
         run.half.crew.divide()
     else:
-        _divide(run.wave.everyone, run.exited, waits.lanes, [])
+        for by_warp in (True, False):
+            _divide(run.wave.everyone, run.exited, waits.lanes, [], by_warp)
 
 
-def _divide(lanes: Mask, exited: Mask, stuck: Mask, others: list) -> None:
-    """Make two roles of one: of the warps in which lanes are stuck, and of the others, if some have not left."""
-    wave = lanes.wave
-    rows = wave.by_warp(stuck.full, False)
-    warps = wave.from_warps(np.broadcast_to(rows.any(axis=1)[:, None], rows.shape))
-    rest = lanes.full & ~warps
+def _divide(lanes: Mask, exited: Mask, stuck: Mask, others: list, by_warp: bool) -> None:
+    """Make two roles of one: of the lanes that are stuck, and of the others, if some of these have not left.
+
+    ``by_warp``: whether all lanes of a warp with a stuck lane are in the first of these roles.
+    """
+    wave, apart = lanes.wave, stuck.full
+    if by_warp:
+        rows = stuck.rows
+        apart = wave.from_warps(np.broadcast_to(rows.any(axis=1)[:, None], rows.shape))
+    rest = lanes.full & ~apart
     if (rest & ~exited.full).any() and len(others) + 2 <= MOST:
-        raise Apart(wave.first, [*others, lanes.full & warps, rest])
+        raise Apart(wave.first, [*others, lanes.full & apart, rest])
 
 
 def in_roles(wave: Wave, roles: list, start: Callable):
@@ -286,11 +312,11 @@ def _told(run, waits: Waits, where: str = "") -> str:
     more = waits.lanes.threads - 1
     who += f" and {more} other thread{'s' if more > 1 else ''} wait" if more else " waits"
     if not where:
-        what = "`while`" if waits.pending is None else "barrier"
-        where = f"{'in' if waits.pending is None else 'at'} the {what} of line {waits.where.line}"
+        place = "in the `while`" if waits.in_loop else "at the barrier" if waits.call is None else "at the call"
+        where = f"{place} of line {waits.where.line}"
         if waits.where.function != run.launch.name:
             where += f" of {waits.where.function}"
-    if waits.pending is not None:
-        return f"{who} {where} for others of the block"
+    if not waits.in_loop:
+        return f"{who} {where} for others of the {'block' if waits.call is None else 'warp'}"
     names = " or ".join(sorted(waits.names))
     return f"{who} {where}" + (f" until another thread changes {names}" if names else " for other threads")
