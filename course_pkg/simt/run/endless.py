@@ -19,7 +19,7 @@ from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.hints import LOADS
 from course_pkg.simt.run.locating import owner
-from course_pkg.simt.run.roles import Role, Waits, for_ever, others_first
+from course_pkg.simt.run.roles import Role, Waits, for_ever, line_of, others_first
 from course_pkg.simt.run.spinning import atomics
 from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.turns import may_wait_here, program_called
@@ -133,7 +133,7 @@ class Watch:
         if not unchanged and self._work(self._since) < TOLERATED:
             return False
         if unchanged and self._may_wait and isinstance(half, Role | None):
-            why = for_ever(run, where, half.crew.stuck() if half else [where])
+            raise for_ever(run, half.crew.stuck() if half else [where])
         raise self._stopped(why)
 
     @property
@@ -170,10 +170,7 @@ class Watch:
         return all(_same(self._before[name], value) for name, value in now.items())
 
     def _stopped(self, why: str) -> Endless:
-        where = f"line {self._node.lineno}"
-        if self._frame.program.name != self._run.launch.name:
-            where += f" of {self._frame.program.name}"
-        return endless(self._run, f", as that of the `while` in {where}: {why}")
+        return endless(self._run, f", as that of the `while` in {line_of(self._run, self._place)}: {why}")
 
 
 def leaves(node) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from course_pkg.simt.errors import Endless
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.places import place_of_thread
 from course_pkg.simt.run.budget import endless
@@ -237,9 +238,7 @@ class Crew(Parts):
         """
         self.divide()
         self.torn(role, role.stuck.pending)
-        line = role.stuck.where.line
-        waits = for_ever(role.run, role.stuck, self.stuck())
-        raise endless(role.run, f", or at a barrier, as that in line {line}: {waits}")
+        raise for_ever(role.run, self.stuck())
 
 
 def _each_block(lanes: Mask) -> np.ndarray:
@@ -291,18 +290,27 @@ def in_roles(wave: Wave, roles: list, start: Callable):
     return crew.first
 
 
-def for_ever(run, first: Waits, waiting: list[Waits]) -> str:
-    """Return in words who waits where, beginning with one of them, and why they wait for ever."""
-    others = [one for one in waiting if one is not first]
+def for_ever(run, waiting: list[Waits]) -> Endless:
+    """Return the error for threads that wait for each other for ever: who waits where, and for what."""
+    first, *others = sorted(waiting, key=lambda one: (not one.in_loop, one.where.line))
     told = [_told(run, first, "here"), *(_told(run, one) for one in others[: TOLD - 1])]
     if len(others) >= TOLD:
         told.append("others wait, too")
     who = ", ".join(told[:-1]) + (", and " if len(told) > 1 else "") + told[-1]
-    wave = run.wave
-    behind = int(wave.block_numbers[-1]) + 1
-    if behind < int(np.prod(wave.grid)):
-        return f"{who}, and the blocks from number {behind} on begin only when these have ended"
-    return f"{who}, and no thread is left that could change this"
+    behind = int(run.wave.block_numbers[-1]) + 1
+    if len(waiting) >= MOST:
+        rest = f"and the interpreter follows at most {MOST} groups of threads that wait for each other"
+    elif behind < int(np.prod(run.wave.grid)):
+        rest = f"and the blocks from number {behind} on begin only when these have ended"
+    else:
+        rest = "and no thread is left that could change this"
+    what = "`while`" if first.in_loop else "barrier"
+    return endless(run, f", as that of the {what} in {line_of(run, first.where)}: {who}, {rest}")
+
+
+def line_of(run, where: SourceLine) -> str:
+    """Return a line of the source in words, with the function if that is not the kernel."""
+    return f"line {where.line}" + (f" of {where.function}" if where.function != run.launch.name else "")
 
 
 def _told(run, waits: Waits, where: str = "") -> str:
@@ -313,9 +321,7 @@ def _told(run, waits: Waits, where: str = "") -> str:
     who += f" and {more} other thread{'s' if more > 1 else ''} wait" if more else " waits"
     if not where:
         place = "in the `while`" if waits.in_loop else "at the barrier" if waits.call is None else "at the call"
-        where = f"{place} of line {waits.where.line}"
-        if waits.where.function != run.launch.name:
-            where += f" of {waits.where.function}"
+        where = f"{place} of {line_of(run, waits.where)}"
     if not waits.in_loop:
         return f"{who} {where} for others of the {'block' if waits.call is None else 'warp'}"
     names = " or ".join(sorted(waits.names))
