@@ -108,7 +108,7 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
         memory = _memory(program, arguments)
         sketched = _sketch(launch, program, arguments, memory)
         order.meetings.fetches, order.meetings.by_data = sketched.fetches, sketched.by_data
-        if not sketched.waits or order.parity is not None:
+        if not order.may_begin_again(sketched.waits):
             return _run_waves(launch, arguments, memory, counters, check, steps, order, sketched)
         before = [a.copy() for a in arrays]
         while True:
@@ -135,7 +135,7 @@ def _run_waves(launch, arguments, memory, counters, check, steps, order, sketche
     for name, region in memory.regions.items():
         region.divide(sketched.narrowest.get(name, region.unit))
     log = HazardLog(races, fatal_only=not check)
-    may_begin_again = sketched.waits and order.parity is None
+    may_begin_again = order.may_begin_again(sketched.waits)
     printer = Printer(later=may_begin_again) if launch.kernel.prints and order.parity is None else None
     state = State(
         program.name, counters, races, log, launch.dynamic_shared, sketched.types, steps, printer,

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.run.halves import in_halves
 from course_pkg.simt.run.meetings import Meetings
-from course_pkg.simt.run.roles import Apart, in_roles
+from course_pkg.simt.run.roles import Apart, in_roles, parts_of
 
 _ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
 _SEEN: ContextVar[list | None] = ContextVar("seen", default=None)
@@ -49,8 +50,6 @@ class Order:
         warps run in lock step up to the barrier at this position. None if no part runs in lock step.
     arrays : list of ndarray
         All arrays that the launch may write.
-    roles : dict
-        For the first block of a wave, the lanes of each role (:mod:`.roles`), if its threads run in roles.
     """
 
     parity: int | None = None
@@ -58,12 +57,16 @@ class Order:
     by_block: bool = False
     behind: float | None = None
     arrays: list = field(default_factory=list)
-    roles: dict = field(default_factory=dict)
+
+    def may_begin_again(self, waits: bool) -> bool:
+        """Return whether a launch may begin again with more roles; ``waits``: whether its threads may wait in a loop."""
+        return waits and (self.parity is None or bool(self.meetings.roles))
 
     def begin_again(self, apart: Apart) -> int | None:
         """Prepare for running a launch once more with other roles; return how many statements it may still run."""
-        self.roles[apart.wave] = apart.roles
-        self.meetings.begin_again()
+        self.meetings.roles[apart.wave] = apart.roles
+        if self.parity is None:
+            self.meetings.begin_again()
         return apart.steps
 
     def run(self, wave, start: Callable):
@@ -72,7 +75,7 @@ class Order:
         Returns
         -------
         Run or None
-            The run in lock step, or that of the first role.
+            The run in lock step, or that of the first role; None if the warps run in another order.
 
         Parameters
         ----------
@@ -80,11 +83,15 @@ class Order:
         start : callable
             Runs the kernel for a part of the wave (or None) and its lanes; it returns the :class:`Run`.
         """
+        roles = self.meetings.roles.get(wave.first)
         if self.parity is None:
-            roles = self.roles.get(wave.first)
             run = in_roles(wave, roles, start) if roles else start(None, wave.everyone)
             self.meetings.end_of_wave(wave, run.clock)
             return run
+        if roles:
+            warps = wave.thread_in_block // WARP % 2 == self.parity
+            in_roles(wave, [part for one in (warps, ~warps) for part in parts_of(roles, one)], start)
+            return None
         for informed, blocks in self.meetings.groups(wave):
             in_step = 0 if self.behind is None or not informed else informed[int(self.behind * len(informed))]
             lanes = wave.everyone.narrow(blocks.reshape(*wave.count, 1, 1, 1))

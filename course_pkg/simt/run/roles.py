@@ -110,11 +110,14 @@ class Role(Part):
         if self.waiting is None:
             self.crew.in_vain = 0
 
-    def waits(self, watch, where: Waits | None = None) -> bool:
+    def waits(self, watch, where: Waits) -> bool:
         """Let other roles go on; return False if this cannot help, because all of them have ended or only wait, too."""
         self.stuck = where
-        if not self.crew.others(self) or self.crew.in_vain > IN_VAIN * len(self.crew.members):
+        if not self.crew.others(self):
             return False
+        if self.crew.in_vain > IN_VAIN * len(self.crew.members):
+            if not where.in_loop or not self.crew.meets_in_vain:
+                return False
         self.crew.in_vain += 1
         self.waiting = watch
         self.hand_over()
@@ -146,7 +149,9 @@ class Role(Part):
         while waits.pending.any():
             passed += self._pass()
             if waits.pending.any() and not self.waits(waits, waits):
-                self.crew.give_up(self)
+                self.crew.divide()
+                self.crew.torn(self, waits.pending)
+                passed += self._goes_on(waits.pending)
         self.waiting, self.stuck = before
         return waits.all_votes - waits.votes, waits.all_here - waits.here, passed
 
@@ -169,8 +174,14 @@ class Role(Part):
             one.stuck.all_here = np.where(one.stuck.pending & complete, here, one.stuck.all_here)
             one.stuck.all_votes = np.where(one.stuck.pending & complete, votes, one.stuck.all_votes)
             one.stuck.pending &= ~complete
-        self.run.clock.pass_barrier(complete)
-        return int(complete.sum())
+        return self._goes_on(complete)
+
+    def _goes_on(self, blocks: np.ndarray) -> int:
+        """Note that blocks have passed a barrier; return how many these are."""
+        passed = blocks.copy()
+        self.stuck.pending &= ~passed
+        self.run.clock.pass_barrier(passed)
+        return int(passed.sum())
 
     @property
     def at_barrier(self) -> bool:
@@ -207,6 +218,11 @@ class Crew(Parts):
         """Return whether another role than this one has not ended."""
         return any(one is not role and not one.done for one in self.members)
 
+    @property
+    def meets_in_vain(self) -> bool:
+        """Whether a role waits at a barrier, or at a function of a warp: a hazard will be reported there."""
+        return any(not one.in_loop for one in self.stuck())
+
     def torn(self, role: Role, blocks: np.ndarray) -> None:
         """Report a barrier at which a role waits, and to which other threads of these blocks do not come."""
         alive = self.wave.nobody
@@ -225,20 +241,6 @@ class Crew(Parts):
                 if not role.done and role.stuck is not None:
                     others = [one.lanes.full for one in self.members if one is not role]
                     _divide(role.lanes, role.run.exited, role.stuck.lanes, others, by_warp)
-
-    def give_up(self, role: Role) -> None:
-        """End a launch in which a role waits at a barrier for threads that never come.
-
-        Raises
-        ------
-        Apart
-            If a role can be divided.
-        HazardError, Endless
-            If none can.
-        """
-        self.divide()
-        self.torn(role, role.stuck.pending)
-        raise for_ever(role.run, self.stuck())
 
 
 def _each_block(lanes: Mask) -> np.ndarray:
@@ -274,6 +276,11 @@ def _divide(lanes: Mask, exited: Mask, stuck: Mask, others: list, by_warp: bool)
         raise Apart(wave.first, [*others, lanes.full & apart, rest])
 
 
+def parts_of(roles: list, lanes: np.ndarray) -> list:
+    """Return the parts of roles that these lanes are, without those that have no lane."""
+    return [part for part in (role & lanes for role in roles) if part.any()]
+
+
 def in_roles(wave: Wave, roles: list, start: Callable):
     """Run the kernel by roles, and return the run of the first one.
 
@@ -291,8 +298,8 @@ def in_roles(wave: Wave, roles: list, start: Callable):
 
 
 def for_ever(run, waiting: list[Waits]) -> Endless:
-    """Return the error for threads that wait for each other for ever: who waits where, and for what."""
-    first, *others = sorted(waiting, key=lambda one: (not one.in_loop, one.where.line))
+    """Return the error for threads that wait in loops for each other for ever: who waits where, and for what."""
+    first, *others = sorted(waiting, key=lambda one: one.where.line)
     told = [_told(run, first, "here"), *(_told(run, one) for one in others[: TOLD - 1])]
     if len(others) >= TOLD:
         told.append("others wait, too")
@@ -304,8 +311,7 @@ def for_ever(run, waiting: list[Waits]) -> Endless:
         rest = f"and the blocks from number {behind} on begin only when these have ended"
     else:
         rest = "and no thread is left that could change this"
-    what = "`while`" if first.in_loop else "barrier"
-    return endless(run, f", as that of the {what} in {line_of(run, first.where)}: {who}, {rest}")
+    return endless(run, f", as that of the `while` in {line_of(run, first.where)}: {who}, {rest}")
 
 
 def line_of(run, where: SourceLine) -> str:
@@ -319,10 +325,6 @@ def _told(run, waits: Waits, where: str = "") -> str:
     who = str(place_of_thread(run.wave, *divmod(first, run.wave.threads_per_block)))
     more = waits.lanes.threads - 1
     who += f" and {more} other thread{'s' if more > 1 else ''} wait" if more else " waits"
-    if not where:
-        place = "in the `while`" if waits.in_loop else "at the barrier" if waits.call is None else "at the call"
-        where = f"{place} of {line_of(run, waits.where)}"
-    if not waits.in_loop:
-        return f"{who} {where} for others of the {'block' if waits.call is None else 'warp'}"
+    where = where or f"in the `while` of {line_of(run, waits.where)}"
     names = " or ".join(sorted(waits.names))
     return f"{who} {where}" + (f" until another thread changes {names}" if names else " for other threads")
