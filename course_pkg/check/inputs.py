@@ -99,7 +99,9 @@ def make_for_function(made) -> list[Made]:
         for kind, names in zip(made.signatures[0].arguments, dimensions, strict=False):
             dtype = _of_numba(made, kind).dtype
             shape = (n, *(int(name) if name.isdigit() else OF_A_PART for name in names))
-            numbers = generator.integers(0, OF_A_PART, shape) if dtype.kind in "iu" else generator.random(shape)
+            numbers = (
+                generator.integers(0, OF_A_PART, shape) if dtype.kind in "iu" else generator.random(shape)
+            )
             arguments.append(numbers.astype(dtype))
         origin = f"inputs made by course check, n = {n}, {how}"
         found.append(Made(origin, (-(-n // THREADS),), (THREADS,), arguments, even=how == EVEN))

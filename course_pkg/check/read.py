@@ -107,7 +107,10 @@ def _part(name, text) -> Part:
 
 
 def mentions_cuda(found: list[Part]) -> bool:
-    """Return whether any part mentions ``cuda``, or the target of this name: only then can the file have kernels, or launch those of a module."""
+    """Return whether any part mentions ``cuda``, as a name or as a target.
+
+    Only then can the file have kernels, or launch those of a module.
+    """
     return any(
         "cuda" in (getattr(n, "id", ""), getattr(n, "attr", ""))
         or any("cuda" in a.name.split(".") for a in getattr(n, "names", ()) if isinstance(a, ast.alias))
@@ -158,7 +161,9 @@ def _is_jit(decorator) -> str:
 
 def _is_for_cuda(node) -> bool:
     """Return whether a node is the ``target="cuda"`` of ``vectorize`` or ``guvectorize``."""
-    return isinstance(node, ast.keyword) and node.arg == "target" and getattr(node.value, "value", "") == "cuda"
+    return (
+        isinstance(node, ast.keyword) and node.arg == "target" and getattr(node.value, "value", "") == "cuda"
+    )
 
 
 def sizes(found: list[Part]) -> list[tuple[str, str, int, int]]:

@@ -142,7 +142,7 @@ def three_roles(a, out):
                 cuda.atomic.exch(full, 0, 1)
             cuda.syncwarp()
     elif warp == 1:
-        for k in range(a.shape[0]):
+        for _ in range(a.shape[0]):
             wait_for(full, 0, 1)
             wait_for(full, 1, 0)
             cuda.syncwarp()

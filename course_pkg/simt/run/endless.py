@@ -17,9 +17,11 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import SCALARS
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.budget import endless
+from course_pkg.simt.run.deadlock import for_ever, line_of
 from course_pkg.simt.run.hints import LOADS
+from course_pkg.simt.run.iteration import Iterator
 from course_pkg.simt.run.locating import owner
-from course_pkg.simt.run.roles import Role, Waits, for_ever, line_of, others_first
+from course_pkg.simt.run.roles import Role, Waits, others_first
 from course_pkg.simt.run.spinning import atomics
 from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.turns import may_wait_here, program_called
@@ -153,7 +155,8 @@ class Watch:
 
     def _values(self) -> dict:
         variables = self._frame.variables
-        return {n: variables[n].value for n in deciding(self._node) if n in variables}
+        held = {n: variables[n].value for n in deciding(self._node) if n in variables}
+        return {n: value.at if isinstance(value, Iterator) else value for n, value in held.items()}
 
     @cached_property
     def _known(self) -> bool:

@@ -1,8 +1,8 @@
 """Halves: one half of the warps of each block runs up to a barrier, and then the other half does.
 
-The halves are parts (:mod:`.parts`), and the first one begins. At a barrier it lets the other half go on, until that one
-comes to a barrier, too, or has ended. Where the half waits in a loop in which nothing changes any more, the other half runs a statement;
-then it tries again, and so on. So a half that waits goes on as early as it can.
+The halves are parts (:mod:`.parts`), and the first one begins. At a barrier it lets the other half go on, until that
+one comes to a barrier, too, or has ended. Where the half waits in a loop in which nothing changes any more, the other
+half runs a statement; then it tries again, and so on. So a half that waits goes on as early as it can.
 
 All threads may run in lock step up to some barrier. A thread of Python cannot be divided in two there, so each half
 runs all threads up to that barrier: first one of them; then memory gets its old contents back, and the other one does.

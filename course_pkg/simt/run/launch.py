@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from course_pkg.core.limits import ARGUMENT_BYTES
 from course_pkg.simt.counting.sites import Counters, Uncounted
-from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import names  # noqa: F401  (importing this and others below registers their functions)
 from course_pkg.simt.front.chance import data_decide
 from course_pkg.simt.front.signatures import arguments_as_declared
@@ -19,6 +17,7 @@ from course_pkg.simt.memory.notes import lost_stores
 from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
 from course_pkg.simt.run import calls, comparisons, conditions, failing, loops  # noqa: F401
+from course_pkg.simt.run.arguments import check_arguments, is_array
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves
@@ -211,66 +210,6 @@ def _kind(argument):
     if isinstance(argument, tuple):
         return getattr(argument, "_fields", ()), *map(_kind, argument)
     return type_of_number(argument)
-
-
-def is_array(argument) -> bool:
-    """Return whether an argument is a host array or a device array."""
-    return isinstance(argument, np.ndarray) or hasattr(argument, "host")
-
-
-def check_arguments(program, arguments) -> None:
-    """Refuse arguments that Numba would refuse. This is checked before any statement runs.
-
-    Raises
-    ------
-    SimtError
-        If the number or the types of the arguments do not fit.
-    """
-    parameters = program.parameters
-    if program.star is not None:
-        raise SimtError(
-            f"{program.name}: a GPU cannot launch a kernel with *{program.star}: use plain positional ones."
-        )
-    if not len(parameters) - len(program.defaults) <= len(arguments) <= len(parameters):
-        raise SimtError(
-            f"{program.name} takes {len(parameters)} argument(s) ({', '.join(parameters)}) and gets {len(arguments)}."
-        )
-    size = sum(_check_argument(name, a) for name, a in zip(parameters, arguments, strict=False))
-    if size > ARGUMENT_BYTES:
-        raise SimtError(
-            f"The arguments of {program.name} take {size} bytes and CUDA allows {ARGUMENT_BYTES}: pass an array "
-            "instead of a long tuple."
-        )
-
-
-def _check_argument(name, argument) -> int:
-    """Refuse an argument that Numba would refuse; return the bytes that it occupies among the kernel's parameters."""
-    if isinstance(argument, tuple):
-        return sum(_check_argument(*part) for part in parts_of(name, argument))
-    if is_array(argument):
-        dtype = np.dtype(argument.dtype)
-        if dtype.kind not in "biufc" and not _holds_numbers(dtype):
-            raise SimtError(f"{name} is an array of {dtype}: kernels take arrays of numbers.")
-        if not dtype.isnative:
-            raise SimtError(
-                f"{name} has foreign byte order: pass {name}.astype({dtype.newbyteorder('=').str!r})."
-            )
-        return 8 * (5 + 2 * len(argument.shape))  # pointers, sizes, shape and strides
-    if not isinstance(argument, (bool, int, float, complex, np.number, np.bool_)):
-        raise SimtError(
-            f"{name} is a {type(argument).__name__}: kernels take NumPy arrays, device arrays, numbers and tuples "
-            f"of these; make an array with numpy.asarray({name})."
-        )
-    return np.asarray(argument).nbytes
-
-
-def _holds_numbers(dtype) -> bool:
-    """Return whether elements of this dtype are records of numbers."""
-    if dtype.subdtype:
-        return _holds_numbers(dtype.subdtype[0])
-    if dtype.names:
-        return all(_holds_numbers(dtype.fields[name][0]) for name in dtype.names)
-    return dtype.kind in "biufc"
 
 
 def _arrays(named):

@@ -59,7 +59,7 @@ class Order:
     arrays: list = field(default_factory=list)
 
     def may_begin_again(self, waits: bool) -> bool:
-        """Return whether a launch may begin again with more roles; ``waits``: whether its threads may wait in a loop."""
+        """Return whether a launch, in which threads may wait in a loop if ``waits`` is true, may begin again."""
         return waits and (self.parity is None or bool(self.meetings.roles))
 
     def begin_again(self, apart: Apart) -> int | None:

@@ -1,10 +1,10 @@
 """Roles: threads that wait for each other, each in a loop of its own, run the kernel one after another.
 
-All threads of a wave run in lock step. So a warp that fills tiles in a loop, inside one side of an ``if``, would come to
-the end of this loop before the warp that empties the tiles, on the other side, begins. If the first one waits there for
-the second, nothing changes any more. The launch then begins again (:class:`Apart`), and the waiting threads are a part
-of their own (:mod:`.parts`): a *role*. A role runs until it waits in a loop, or at a barrier, and then lets the next one
-go on. If no role can go on, one of them is divided once more, until nothing is left to divide.
+All threads of a wave run in lock step. So a warp that fills tiles in a loop, inside one side of an ``if``, would come
+to the end of this loop before the warp that empties the tiles, on the other side, begins. If the first one waits there
+for the second, nothing changes any more. The launch then begins again (:class:`Apart`), and the waiting threads are a
+part of their own (:mod:`.parts`): a *role*. A role runs until it waits in a loop, or at a barrier, and then lets the
+next one go on. If no role can go on, one of them is divided once more, until nothing is left to divide.
 """
 
 import ast
@@ -13,16 +13,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_pkg.simt.errors import Endless
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.memory.places import place_of_thread
-from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.lanes import Mask, Wave
 from course_pkg.simt.run.parts import Part, Parts
 
 IN_VAIN = 3  # rounds in which no role does more than wait
 MOST = 64  # roles of a wave
-TOLD = 4  # waiting roles that a message names
 
 
 @dataclass
@@ -46,11 +42,26 @@ class Apart(Exception):
 
 @dataclass
 class Waits:
-    """Where a role waits, and for what: in the loop of a line, or at a barrier if ``pending`` blocks have not passed.
+    """Where a role waits, and for what.
 
-    At a shuffle, a vote or a warp's barrier, ``call`` is the call with its ``arguments``, and ``found`` holds its result
-    as soon as it is known. ``here`` and ``votes`` are numbers for each block: how many threads of the role came to the barrier, and how many of
-    them voted yes; ``all_here`` and ``all_votes`` are those of all roles, for the blocks that have passed.
+    Attributes
+    ----------
+    where : SourceLine
+    lanes : Mask
+    names : frozenset of str
+        In a loop: the arrays whose atomics the threads wait for.
+    pending : ndarray of bool, or None
+        At a barrier: the blocks that have not passed it.
+    whole : bool
+        Whether all blocks wait for each other.
+    here, votes : ndarray of int
+        For each block, how many threads of the role came to the barrier, and how many of them voted yes.
+    all_here, all_votes : ndarray of int
+        The same of all roles, for the blocks that have passed.
+    call, arguments
+        At a shuffle, a vote or a warp's barrier: its call, and the arguments.
+    found : list
+        The result of this call, as soon as it is known.
     """
 
     where: SourceLine
@@ -115,9 +126,9 @@ class Role(Part):
         self.stuck = where
         if not self.crew.others(self):
             return False
-        if self.crew.in_vain > IN_VAIN * len(self.crew.members):
-            if not where.in_loop or not self.crew.meets_in_vain:
-                return False
+        in_vain = self.crew.in_vain > IN_VAIN * len(self.crew.members)
+        if in_vain and not (where.in_loop and self.crew.meets_in_vain):
+            return False
         self.crew.in_vain += 1
         self.waiting = watch
         self.hand_over()
@@ -295,36 +306,3 @@ def in_roles(wave: Wave, roles: list, start: Callable):
     crew = Crew(wave, roles)
     crew.work(start)
     return crew.first
-
-
-def for_ever(run, waiting: list[Waits]) -> Endless:
-    """Return the error for threads that wait in loops for each other for ever: who waits where, and for what."""
-    first, *others = sorted(waiting, key=lambda one: one.where.line)
-    told = [_told(run, first, "here"), *(_told(run, one) for one in others[: TOLD - 1])]
-    if len(others) >= TOLD:
-        told.append("others wait, too")
-    who = ", ".join(told[:-1]) + (", and " if len(told) > 1 else "") + told[-1]
-    behind = int(run.wave.block_numbers[-1]) + 1
-    if len(waiting) >= MOST:
-        rest = f"and the interpreter follows at most {MOST} groups of threads that wait for each other"
-    elif behind < int(np.prod(run.wave.grid)):
-        rest = f"and the blocks from number {behind} on begin only when these have ended"
-    else:
-        rest = "and no thread is left that could change this"
-    return endless(run, f", as that of the `while` in {line_of(run, first.where)}: {who}, {rest}")
-
-
-def line_of(run, where: SourceLine) -> str:
-    """Return a line of the source in words, with the function if that is not the kernel."""
-    return f"line {where.line}" + (f" of {where.function}" if where.function != run.launch.name else "")
-
-
-def _told(run, waits: Waits, where: str = "") -> str:
-    """Return where some threads wait, and for what."""
-    first = int(waits.lanes.full.reshape(-1).argmax())
-    who = str(place_of_thread(run.wave, *divmod(first, run.wave.threads_per_block)))
-    more = waits.lanes.threads - 1
-    who += f" and {more} other thread{'s' if more > 1 else ''} wait" if more else " waits"
-    where = where or f"in the `while` of {line_of(run, waits.where)}"
-    names = " or ".join(sorted(waits.names))
-    return f"{who} {where}" + (f" until another thread changes {names}" if names else " for other threads")

@@ -4,7 +4,13 @@ import ast
 from functools import cache
 
 QUIET = (ast.Pass, ast.Continue, ast.Break)
-SEES = ("atomic.", "threadfence", "sync", "ldcg(", "ldcv(")  # calls by which a loop may see what other threads do
+SEES = (
+    "atomic.",
+    "threadfence",
+    "sync",
+    "ldcg(",
+    "ldcv(",
+)  # calls by which a loop may see what other threads do
 SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
 
