@@ -11,6 +11,7 @@ from course_pkg.check.errors import NotChecked
 from course_pkg.check.uses import Uses, read
 from course_pkg.core.errors import CourseError
 from course_pkg.core.limits import MOST_THREADS
+from course_pkg.simt.reducing import THREADS
 
 BLOCKS = {1: (128,), 2: (16, 16), 3: (8, 8, 4)}
 BLOCK_NAMES = (
@@ -24,6 +25,7 @@ BLOCK_NAMES = (
     "bdim",
     "tilewidth",
 )
+OF_A_PART = 7  # extent of the parts that a function under guvectorize is given
 EVEN = "a multiple of the block"
 NUMBERS = {"int": np.int64, "float": np.float64, "bool": np.bool_, "complex": np.complex128}
 
@@ -80,6 +82,30 @@ def make(kernel, trees: list[ast.Module]) -> list[Made]:
     block = _block(kernel, uses, trees)
     sizes = _sizes(block, uses)
     return [_launch(n, block, kinds, uses, program.parameters, how) for n, how in sizes]
+
+
+def make_for_function(made) -> list[Made]:
+    """Return arguments for a function that ``vectorize`` or ``guvectorize`` has made, for its first signature.
+
+    Raises
+    ------
+    CourseError
+        If an argument can be neither an array of numbers nor a number.
+    """
+    generator, found = np.random.default_rng(0), []
+    dimensions = getattr(made, "inputs", None) or [()] * len(made.signatures[0].arguments)
+    for n, how in ((THREADS + 5, "not a multiple of the block"), (2 * THREADS, EVEN)):
+        arguments = []
+        for kind, names in zip(made.signatures[0].arguments, dimensions, strict=False):
+            dtype = _of_numba(made, kind).dtype
+            shape = (n, *(int(name) if name.isdigit() else OF_A_PART for name in names))
+            numbers = (
+                generator.integers(0, OF_A_PART, shape) if dtype.kind in "iu" else generator.random(shape)
+            )
+            arguments.append(numbers.astype(dtype))
+        origin = f"inputs made by course check, n = {n}, {how}"
+        found.append(Made(origin, (-(-n // THREADS),), (THREADS,), arguments, even=how == EVEN))
+    return found
 
 
 def _device_function(thing) -> ast.FunctionDef | None:

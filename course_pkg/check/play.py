@@ -95,9 +95,9 @@ def play(work: Work, parts: list[read.Part]) -> Iterator[Trial | Note | Found]:
         module = _module(work)
         enter = [lambda: _enter(module)]
         yield from _timed(work, stage, chain(enter, _statements(parts, module)))
-        for kernel in stage.made:
-            if not kernel.device:
-                yield Found(kernel.__name__, kernel.py_func.__code__.co_filename, first_line(kernel))
+        functions = [made.function for made in stage.functions]
+        for kernel in (*(one for one in stage.made if not one.device), *functions):
+            yield Found(kernel.__name__, kernel.py_func.__code__.co_filename, first_line(kernel))
         if work.inputs is not None:
             yield from _timed(work, stage, [lambda: _given(work, module)])
             return
@@ -247,6 +247,11 @@ def _made(work, stage, parts):
             continue
         if work.only in (None, kernel.__name__):
             yield lambda kernel=kernel: _launch_made(stage, kernel, trees)
+    for made in stage.functions:
+        kernel = made.function
+        own = kernel.py_func.__code__.co_filename in stage.parts
+        if own and (kernel.__name__, first_line(kernel)) not in run and work.only in (None, kernel.__name__):
+            yield lambda made=made: _call_made(stage, made)
 
 
 def _calls(kernel) -> set[str]:
@@ -277,11 +282,31 @@ def _launch_made(stage, kernel, trees) -> None:
             return
 
 
+def _call_made(stage, made) -> None:
+    """Call a function that ``vectorize`` or ``guvectorize`` has made with made inputs."""
+    kernel = made.function
+    try:
+        for inputs in made_inputs.make_for_function(made):
+            stage.origin = inputs.origin
+            made(*inputs.arguments)
+            trial = stage.trials[-1]
+            trial.even = inputs.even
+            if trial.error:
+                trial.error += f" {template(kernel)}"
+                return
+    except CourseError as error:
+        place = kernel.py_func.__code__.co_filename, first_line(kernel)
+        stage.trials.append(Trial(kernel.__name__, *place, "no inputs", error=f"{error} {template(kernel)}"))
+    finally:
+        stage.origin = ""
+
+
 def template(kernel) -> str:
     """Return a sentence that says how a user can give the kernel its inputs."""
     name = kernel.__name__
+    brackets = "" if kernel.device else "[blocks, threads]"
     names = ", ".join(kernel.py_func.__code__.co_varnames[: kernel.py_func.__code__.co_argcount])
     return (
         f"If the inputs are to blame, give some: in a file, `def {LAUNCHES}(module):` makes {names} and calls "
-        f"`module.{name}[blocks, threads]({names})`; then add --inputs FILE."
+        f"`module.{name}{brackets}({names})`; then add --inputs FILE."
     )

@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Definition:
-    """A ``def`` with ``@cuda.jit`` above it.
+    """A ``def`` with ``@cuda.jit`` above it, or with ``@vectorize(…, target="cuda")`` or its like.
 
     Attributes
     ----------
@@ -107,11 +107,15 @@ def _part(name, text) -> Part:
 
 
 def mentions_cuda(found: list[Part]) -> bool:
-    """Return whether any part mentions ``cuda``: only then can the file have kernels, or launch those of a module."""
+    """Return whether any part mentions ``cuda``, as a name or as a target.
+
+    Only then can the file have kernels, or launch those of a module.
+    """
     return any(
         "cuda" in (getattr(n, "id", ""), getattr(n, "attr", ""))
         or any("cuda" in a.name.split(".") for a in getattr(n, "names", ()) if isinstance(a, ast.alias))
         or "cuda" in (getattr(n, "module", None) or "").split(".")
+        or _is_for_cuda(n)
         for part in found
         for n in ast.walk(part.tree)
     )
@@ -145,12 +149,21 @@ def _functions(node, outer):
 def _is_jit(decorator) -> str:
     """Return ``"kernel"``, ``"device"``, or nothing if the decorator makes neither."""
     call = decorator if isinstance(decorator, ast.Call) else None
+    if call and any(map(_is_for_cuda, call.keywords)):
+        return "kernel"
     made = ast.unparse(call.func if call else decorator)
     if not (made == "cuda.jit" or made.endswith(".cuda.jit")):
         return ""
     keywords = {k.arg: k.value for k in call.keywords} if call else {}
     device = keywords.get("device")
     return "device" if isinstance(device, ast.Constant) and device.value is True else "kernel"
+
+
+def _is_for_cuda(node) -> bool:
+    """Return whether a node is the ``target="cuda"`` of ``vectorize`` or ``guvectorize``."""
+    return (
+        isinstance(node, ast.keyword) and node.arg == "target" and getattr(node.value, "value", "") == "cuda"
+    )
 
 
 def sizes(found: list[Part]) -> list[tuple[str, str, int, int]]:

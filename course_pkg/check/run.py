@@ -82,7 +82,8 @@ def check_file(
     parts = read.parts(path)
     if not read.mentions_cuda(parts):
         raise NotChecked(
-            f"{path} has no CUDA kernel: name a file with functions under @cuda.jit, from `from numba import cuda`."
+            f"{path} has no CUDA kernel: name a file with functions under @cuda.jit, from `from numba import cuda`, or "
+            'under @vectorize(…, target="cuda").'
         )
     values = values or {}
     absent = set(values) - {n for part in parts for n in read.replaced(part.tree, values)}

@@ -14,7 +14,7 @@ import course_pkg
 from course_pkg import simt
 from course_pkg.check.found import Trial
 from course_pkg.core.errors import CourseError
-from course_pkg.simt import Kernel, Launch, api
+from course_pkg.simt import Kernel, Launch, api, vectorizing
 
 CHECKED = 2  # launches of a kernel with the same grid and types that are counted; later ones only compute
 MOST_THREADS = 1 << 21  # largest launch that is counted, which takes a second or two
@@ -36,6 +36,7 @@ class Stage:
     def __init__(self, parts, steps: int, only: str | None = None):
         self.parts, self.steps, self.only = set(parts), steps, only
         self.made: list[Watched] = []
+        self.functions: list = []  # what vectorize and guvectorize have made
         self.trials: list[Trial] = []
         self.current: Trial | None = None
         self.origin = ""
@@ -60,9 +61,21 @@ class Stage:
         self.made.append(kernel)
         return kernel
 
-    def launch(self, launch: Launch, arguments) -> None:
-        """Run a launch. Count it only if it is one of the first with the same grid and types, and is not too large."""
-        kernel = launch.kernel
+    def function(self, made) -> None:
+        """Remember a function that ``vectorize`` or ``guvectorize`` has made."""
+        self.functions.append(made)
+
+    def launch(self, launch: Launch, arguments, made=None) -> None:
+        """Run a launch. Count it only if it is one of the first with the same grid and types, and is not too large.
+
+        Parameters
+        ----------
+        launch : Launch
+        arguments : sequence
+        made : Vectorized or Generalized, optional
+            The function around which the kernel was made.
+        """
+        kernel = launch.kernel if made is None else made.function
         kinds = tuple(_kind(a) for a in arguments)
         key = (kernel.__name__, launch.grid, launch.block, kinds)
         self._seen[key] += 1
@@ -70,12 +83,12 @@ class Stage:
         large = prod(launch.grid) * prod(launch.block) > MOST_THREADS
         if not wanted or self._seen[key] > CHECKED or large:
             if wanted and large and self._seen[key] == 1:
-                self.trials.append(self._trial(launch, arguments, too_large=True))
+                self.trials.append(self._trial(kernel, launch, arguments, too_large=True))
             # only the first launches are judged, and the program may need what the later ones compute
             with contextlib.suppress(CourseError):
                 Launch.__call__(launch, *arguments)
             return
-        self.current = trial = self._trial(launch, arguments)
+        self.current = trial = self._trial(kernel, launch, arguments)
         self.trials.append(trial)
         try:
             trial.profile = simt.profile(launch, *arguments, steps=self.steps)
@@ -85,10 +98,9 @@ class Stage:
             trial.error = f"{trial.kernel} calls itself without end: name the case that ends the recursion."
         self.current = None
 
-    def _trial(self, launch, arguments, too_large=False) -> Trial:
-        kernel = launch.kernel
+    def _trial(self, kernel, launch, arguments, too_large=False) -> Trial:
         code = kernel.py_func.__code__
-        names = list(inspect.signature(kernel.py_func).parameters)
+        names = [*inspect.signature(kernel.py_func).parameters, "out"]  # vectorize adds its result
         said = ", ".join(f"{name} {described(a)}" for name, a in zip(names, arguments, strict=False))
         trial = Trial(
             kernel.__name__, code.co_filename, first_line(kernel), self.origin or self._line(), said,
@@ -153,7 +165,8 @@ def numba_cuda(stage: Stage):
     if hasattr(api, "random"):
         sys.modules["numba.cuda.random"] = api.random
     try:
-        yield
+        with vectorizing.watched_by(stage):
+            yield
     finally:
         for name, module in before.items():
             if module is None:

@@ -3,7 +3,10 @@
 Each makes a kernel around the learner's function and launches it, as Numba does on a GPU.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +17,29 @@ from course_pkg.simt.front.typing import dtype_of
 from course_pkg.simt.memory.device_array import DeviceArray
 from course_pkg.simt.reducing import THREADS, Reduce
 from course_pkg.simt.run.kernel import Kernel
+
+
+class Watcher(Protocol):
+    """Sees the functions that ``vectorize`` and ``guvectorize`` make, and launches their kernels."""
+
+    def function(self, made: "_Made") -> None:
+        """Note a function."""
+
+    def launch(self, launch, arguments: tuple, made: "_Made") -> None:
+        """Run the launch of the kernel that was made around a function."""
+
+
+_WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched_by(watcher: Watcher) -> Iterator[None]:
+    """Let a watcher see the functions that are made in a ``with`` block, and launch their kernels."""
+    before = _WATCHER.set(watcher)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(before)
 
 
 def vectorize(ftylist_or_function=(), **options) -> Callable:
@@ -84,7 +110,25 @@ class _Made:
         """Return the object with which the decorator replaces the function."""
         if not self.signatures:
             raise _without_signatures(self.what)
+        if (watcher := _WATCHER.get()) is not None:
+            watcher.function(self)
         return self
+
+    def _launch(self, text: str, signature, count: int, *arrays) -> None:
+        """Launch a kernel of a text that calls the function, in one thread for each of ``count`` parts.
+
+        Its arrays have the names of the function's parameters, as messages about them should; its own names end in _.
+        """
+        function = self.function
+        typed = Kernel(function.py_func, device=True, program=function.program, signatures=(signature,))
+        kernel = Kernel.from_source(text, "kernel", {"cuda_": CUDA, "function_": typed})
+        if not count:
+            return
+        launch, watcher = kernel[-(-count // THREADS), THREADS], _WATCHER.get()
+        if watcher is None:
+            launch(*arrays)
+        else:
+            watcher.launch(launch, arrays, self)
 
     def _chosen(self, arrays: list, given: tuple):
         """Return the first signature whose dtypes are those of the arguments; scalar arguments may be converted."""
@@ -128,12 +172,12 @@ class Vectorized(_Made):
             for a, d in zip(arrays, wanted, strict=True)
         ]
         result = np.empty(flat[0].size, _dtype(signature.result))
-        names = [f"a{i}" for i in range(count)]
+        names = self.function.program.parameters
         text = (
-            f"def kernel({', '.join(names)}, out):\n    i = cuda.grid(1)\n    if i < out.size:\n"
-            f"        out[i] = function({', '.join(f'{n}[i]' for n in names)})\n"
+            f"def kernel({', '.join(names)}, out_):\n    i_ = cuda_.grid(1)\n    if i_ < out_.size:\n"
+            f"        out_[i_] = function_({', '.join(f'{n}[i_]' for n in names)})\n"
         )
-        _launch(text, self.function, signature, result.size, *flat, result)
+        self._launch(text, signature, result.size, *flat, result)
         return _delivered(result.reshape(shape), given, out)
 
     def reduce(self, arg, stream=0):
@@ -218,23 +262,16 @@ class Generalized(_Made):
 
     def _run(self, signature, count, parts, results) -> None:
         arrays = [*parts, *results]
-        names = [f"a{i}" for i in range(len(arrays))]
+        names = self.function.program.parameters
         calls = [
-            f"{name}[i:i + 1]" if array.ndim == 1 and hasattr(kind, "ndim") else f"{name}[i]"
+            f"{name}[i_:i_ + 1]" if array.ndim == 1 and hasattr(kind, "ndim") else f"{name}[i_]"
             for name, array, kind in zip(names, arrays, signature.arguments, strict=True)
         ]
         text = (
-            f"def kernel({', '.join(names)}):\n    i = cuda.grid(1)\n    if i < {names[-1]}.shape[0]:\n"
-            f"        function({', '.join(calls)})\n"
+            f"def kernel({', '.join(names)}):\n    i_ = cuda_.grid(1)\n    if i_ < {names[-1]}.shape[0]:\n"
+            f"        function_({', '.join(calls)})\n"
         )
-        _launch(text, self.function, signature, count, *arrays)
-
-
-def _launch(text: str, function, signature, count: int, *arrays) -> None:
-    typed = Kernel(function.py_func, device=True, program=function.program, signatures=(signature,))
-    kernel = Kernel.from_source(text, "kernel", {"cuda": CUDA, "function": typed})
-    if count:
-        kernel[-(-count // THREADS), THREADS](*arrays)
+        self._launch(text, signature, count, *arrays)
 
 
 def _delivered(result: np.ndarray, given, out):

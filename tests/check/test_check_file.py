@@ -215,8 +215,58 @@ saxpy[4, 64](1.0, x, y)
 def test_each_way_to_launch_is_seen_and_does_its_work(file, case):
     host = "import numba\nx, y = np.ones(200), np.ones(200)\n"
     report = check_file(file(SAXPY + host + LAUNCHES[case] + "assert (y == 3).all(), y\n"))
-    assert not report.notes and len(report.kernels) == 1
-    assert report.kernels[0].trials[0].origin.startswith("launched in a.py")
+    assert not report.notes and statuses(report) == dict.fromkeys(
+        ("saxpy", "plus") if "vectorized" in case else ("saxpy",), 0
+    )
+    assert all(kernel.trials[0].origin.startswith("launched in a.py") for kernel in report.kernels)
+
+
+VECTORIZED = """
+import numpy as np
+from numba import float64, guvectorize, vectorize
+
+@vectorize(["float32(float32, int32)", "float64(float64, int64)"], target="cuda")
+def times(a, i):
+    return a * i
+
+@guvectorize([(float64[:], float64[:], float64[:])], "(n),(m)->()", target="cuda")
+def past_its_end(first, second, total):
+    for i in range(first.shape[0] + 1):
+        total[0] += first[i]
+
+@guvectorize(["void(float64[:], float64[:])"], "(n)->(n)", target="cuda")
+def sums(a, out):
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i]
+        out[i] = total
+
+@vectorize(["float64(float64)"])
+def on_the_host(x):
+    return x + 1
+"""
+
+
+def test_functions_of_vectorize_run_with_made_inputs(file):
+    report = check_file(file(VECTORIZED))
+    assert statuses(report) == {"times": 0, "past_its_end": 1, "sums": 0}
+    [(hazard, trial)] = report.kernels[1].hazards
+    assert (hazard.kind, hazard.line, hazard.array) == ("out_of_bounds", 15, "first")
+    assert trial.made and "first float64[261, 7]" in trial.arguments
+    assert statuses(check_file(file(VECTORIZED), only="sums")) == {"sums": 0}
+
+
+def test_functions_of_vectorize_that_the_file_calls_run_with_its_inputs(file):
+    report = check_file(file(VECTORIZED + "assert (sums(np.ones((4, 3))) == [1, 2, 3]).all()\n"))
+    assert not report.notes
+    assert "a float64[4, 3]" in report.kernels[2].trials[0].arguments and not report.kernels[2].trials[0].made
+
+
+def test_a_function_of_vectorize_that_numba_refuses_could_not_run(file):
+    text = VECTORIZED.replace("return a * i", "return [a]")
+    report = check_file(file(text))
+    assert statuses(report)["times"] == 2
+    assert "calls `module.times(a, i)`" in report.kernels[0].errors[0]
 
 
 def test_a_launch_that_cuda_refuses_is_an_error_with_its_line(file):

@@ -11,6 +11,7 @@ import idioms_locks
 import idioms_names
 import idioms_published
 import idioms_queues
+import idioms_roles
 import idioms_shared as shared
 import idioms_shuffles
 import idioms_sorting
@@ -264,6 +265,7 @@ IDIOMS = [
     *idioms_flow.IDIOMS,
     *idioms_published.IDIOMS,
     *idioms_queues.IDIOMS,
+    *idioms_roles.IDIOMS,
     *idioms_swaps.IDIOMS,
     *idioms_names.IDIOMS,
     *idioms_sorting.IDIOMS,

@@ -1,5 +1,7 @@
 """Launches that CUDA refuses: wrong arguments, grids, blocks and sizes of shared memory."""
 
+import functools
+
 import numpy as np
 import pytest
 from test_simt_errors import of, ones, refused
@@ -14,6 +16,39 @@ def scale(x, factor):
     i = cuda.grid(1)
     if i < x.size:
         x[i] = factor * x[i]
+
+
+class Solver:
+    gain = 2.0
+
+    @jit
+    def scaled(self, x):
+        x[0] = self.gain
+
+    @staticmethod
+    @jit
+    def doubled(x):
+        x[0] *= 2.0
+
+    def __call__(self, x):
+        x[0] = 1.0
+
+
+@pytest.mark.parametrize("arguments", [(ones(),), (Solver(), ones())])
+def test_a_kernel_that_is_a_method(arguments):
+    sentence = refused(Solver().scaled[1, 1], *arguments)
+    assert (
+        sentence.startswith("scaled is a method")
+        and "write the kernel outside the class, without self" in sentence
+    )
+    x = np.ones(1)
+    Solver().doubled[1, 1](x)
+    assert x[0] == 2
+
+
+@pytest.mark.parametrize("made", [functools.partial(len, []), Solver()])
+def test_what_only_behaves_like_a_function_is_no_kernel(made):
+    assert "only behaves like a function: write @cuda.jit above a def" in refused(jit, made)
 
 
 @pytest.mark.parametrize("arguments", [(), (ones(),), (ones(), 2.0, 3.0)])

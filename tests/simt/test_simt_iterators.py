@@ -35,6 +35,23 @@ BODIES = {
     ),
     "the first of a numbered sequence": ("n, x = next(enumerate(a[i], 4))\nout[i] = n * x", 4 * ROWS[:, 0]),
     "a loop": ("for x in iter(a[i]):\n    out[i] += x", ROWS.sum(1)),
+    "a loop over an iterator that has a name": (
+        "it = iter(a[i])\nx = next(it)\nfor x in it:\n    out[i] += x",
+        ROWS[:, 1:].sum(1),
+    ),
+    "a loop over an iterator of an iterator": (
+        "it = iter(a[i])\nfor x in iter(it):\n    out[i] += x",
+        ROWS.sum(1),
+    ),
+    "a loop that goes on where each thread has left another one": (
+        "it = iter(range(9))\nfor j in it:\n    if j == i:\n        break\nfor j in it:\n    out[i] += a[i, j]",
+        ROWS.sum(1) - np.tril(ROWS[:, :5]).sum(1),
+    ),
+    "a step in a loop": (
+        "it = iter(a[i])\nfor x in it:\n    if i % 2 == 0:\n        out[i] += x\n    elif x != a[i, 8]:\n"
+        "        out[i] += next(it)\nelse:\n    out[i] += 100",
+        np.where(I % 2 == 0, ROWS.sum(1), ROWS[:, 1::2].sum(1)) + 100,
+    ),
     "passed to a function": (
         "def second(it):\n    x = next(it)\n    return next(it)\nit = iter(a[i])\ny = second(it)\nout[i] = next(it)",
         ROWS[:, 2],
@@ -55,8 +72,6 @@ def test_items_come_in_order_in_each_thread(case):
         ("it = iter(a[i])\nfor j in range(3 * i):\n    x = next(it)", "no further item in some threads"),
         ("it = iter(a[i])\nx = next(it, 0.0)", "next takes one iterator: make it by iter"),
         ("x = next(a[i])", "next takes one iterator: make it by iter"),
-        ("it = iter(a[i])\nfor x in it:\n    out[i] += x", "over an iterator that has a name .*: loop over"),
-        ("it = iter(a[i])\nfor x in iter(it):\n    out[i] += x", "over an iterator that has a name"),
         (
             "it = enumerate(a[i])\nfor n, x in it:\n    pass\nfor n, x in it:\n    out[i] += x",
             r"a second loop over it, which goes on where the first one ended, .* behind the `in`",

@@ -16,12 +16,13 @@ from course_pkg.simt.run import needed
 from course_pkg.simt.run.kernel import Kernel, jit
 
 WIDTH, ODD = 16, np.dtype([("a", np.int8), ("b", np.float64)])
+MODE, SOLVER = "fast", SimpleNamespace(gain=2.0)
 
 
 def said_of(body, **more):
     source = "def kernel(x):\n    i = cuda.grid(1)\n" + "".join(f"    {line}\n" for line in body.split("\n"))
     names = {"cuda": cuda, "np": np, "WIDTH": WIDTH, "math": math, "random": random, "time": time}
-    names |= {"helper": jit(lambda v: v, device=True)}
+    names |= {"helper": jit(lambda v: v, device=True), "MODE": MODE, "SOLVER": SOLVER}
     kernel = Kernel.from_source(source, "kernel", names)
     with pytest.raises(SimtError) as raised:
         kernel[1, 1](more.get("x", np.ones(8)))
@@ -99,7 +100,16 @@ WHAT = {
         "@cuda.jit\ndef f(v):\n    return v",
         "a decorated function inside a kernel is nothing",
     ),
-    "what only the compiler knows": ("y = cuda.fp16", "cuda.fp16 is .*NUMBA_ENABLE_CUDASIM=1"),
+    "what only the compiler knows": (
+        "y = cuda.fp16",
+        "cuda.fp16 is outside what the interpreter runs: .*numba.float16",
+    ),
+    "a text": ("y = 'fast'", "a string is outside .*: give each case a number, as in `FAST = 0`"),
+    "a text of the module": ("y = MODE", "the str 'MODE' is outside .*: compare it by == or != with a text"),
+    "an object": (
+        "y = SOLVER.gain",
+        r"what it needs of SOLVER a name of its own, as in `value = SOLVER\.value`",
+    ),
     "no such field": ("y = x[0].c", "the records of x have no c: they have a, b"),
     "packed records": ("y = x[0].b", r"records of x are packed, .* align=True"),
     "a sum along an axis": ("y = x.sum(0)", "takes no axis in a kernel"),
@@ -181,6 +191,8 @@ def test_the_numbers_of_a_shape_may_be_written_out():
         ("1 if None != x else 2", 1),
         ("1 if None == None else 2", 1),
         ("max(True, i >= 0)", 1),
+        ("1 if MODE == 'fast' else 2", 1),
+        ("1 if 'slow' != MODE else 2", 1),
         ("i in (0, 3)", 1),
         ("x[None, :][0, 0]", 1),
         ("cuda.grid(ndim=1) + cuda.gridsize(ndim=1)", 1),
@@ -193,7 +205,7 @@ def test_what_numba_compiles_is_not_refused(value, number):
         f"    if i > 9:\n        raise ValueError(f'text', 3)\n    x[0] = {value}\n"
     )
     x = np.ones(8)
-    Kernel.from_source(source, "kernel", {"cuda": cuda, "np": np, "WIDTH": WIDTH})[1, 1](x)
+    Kernel.from_source(source, "kernel", {"cuda": cuda, "np": np, "WIDTH": WIDTH, "MODE": MODE})[1, 1](x)
     assert x[0] == number
 
 

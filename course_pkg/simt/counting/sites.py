@@ -64,6 +64,10 @@ class Counters:
         self.trace_blocks = set(range(KEPT_BLOCKS)) if trace_blocks is None else set(trace_blocks)
         self._traced: tuple | None = None  # a wave, and which of its blocks are traced
 
+    def begin_again(self) -> None:
+        """Forget all counts: the launch begins again."""
+        Counters.__init__(self, self.trace_blocks)
+
     def issue(self, mask) -> None:
         """Count one instruction for each warp with an active lane."""
         self.lanes_at_work += mask.threads

@@ -37,7 +37,7 @@ class Refusal:
         return f"{self.construct} {NOT_ON_A_GPU}: {self.way}."
 
     def __str__(self):
-        return self.sentence(f"{FALLBACK}.")
+        return self.sentence("" if self.way else f"{FALLBACK}.")
 
 
 def refusal(construct: str, way: str = "", *, compiled: bool = False) -> Refusal:
@@ -115,8 +115,18 @@ def of_object(thing, name: str) -> Refusal:
     """
     kind = type(thing).__name__
     way = OBJECTS.get((kind, name)) or OBJECTS.get(kind, "")
+    if not way and _is_instance(thing):
+        way = (
+            f"outside the kernel, give what it needs of {name} a name of its own, as in `value = {name}.value`, or "
+            "pass it as an argument"
+        )
     compiled = kind in COMPILED_OBJECTS or (kind, name) in COMPILED_OBJECTS
     return refusal(f"the {CALLED.get(kind, kind)} {name!r}", way, compiled=compiled)
+
+
+def _is_instance(thing) -> bool:
+    """Return whether an object is one of a class that Python's source defines."""
+    return not callable(thing) and hasattr(thing, "__dict__") and not isinstance(thing, type)
 
 
 _NUMBERS = "use numbers with names of their own, or pass an array as an argument"
@@ -140,7 +150,6 @@ SYNTAX = {
     ast.Import: refusal("an import", "import at the top of the notebook"),
     ast.ImportFrom: refusal("an import", "import at the top of the notebook"),
     ast.Global: refusal("global"),
-    ast.Nonlocal: refusal("nonlocal", "return the value, and let the kernel assign it", compiled=True),
     ast.Delete: refusal("del", "leave it out"),
     ast.Match: refusal("match", "write if, elif and else, or let each case name numbers alone"),
     ast.Slice: refusal("a slice"),
@@ -151,7 +160,8 @@ SYNTAX = {
     ),
     ast.Constant: refusal(
         "a string",
-        "a kernel computes with numbers alone (a type is written numba.float64, and infinity math.inf)",
+        "give each case a number, as in `FAST = 0`, and compare numbers; a type is written numba.float64, infinity "
+        "math.inf, and a text may only be printed, or be compared by == with another text of the source",
         compiled=True,
     ),
     ast.In: refusal("`in`", "compare by == and or, or in a loop", compiled=True),
@@ -274,7 +284,10 @@ OBJECTS = {  # {class, or (class, name): what to write instead}
     "Quitter": "to end a thread, write return",
     "ZMQExitAutocall": "to end a thread, write return",
     "module": "outside the kernel, assign the function or constant that you need to a name",
-    **dict.fromkeys(("str", "str_"), "compare numbers, not texts"),
+    **dict.fromkeys(
+        ("str", "str_"),
+        "compare it by == or != with a text written out, or give each case a number and compare numbers",
+    ),
     "dict": _NUMBERS,
     "list": "use a tuple, or pass an array as an argument",
 }

@@ -114,8 +114,14 @@ class Program:
 
     @cached_property
     def stored(self) -> frozenset:
-        """Names to which statements of the function assign something."""
-        return frozenset(_stored(self.tree))
+        """Names to which statements of the function assign something, without those of a function around it."""
+        return frozenset(_stored(self.tree)) - self.nonlocals
+
+    @cached_property
+    def nonlocals(self) -> frozenset:
+        """Names of a function around this one that it may assign, by ``nonlocal``."""
+        own = (part for part in _own_parts(self.tree) if isinstance(part, ast.Nonlocal))
+        return frozenset(name for part in own for name in part.names)
 
     @cached_property
     def passing(self) -> frozenset:
@@ -144,18 +150,21 @@ def _in_a_module(name: str) -> str:
     return f": write cuda.{name}" if name in {whole.partition(".")[0] for whole in MEANINGS} else ""
 
 
-def _stored(function) -> set:
-    """Return the names that a function assigns, without those that its nested functions assign."""
-    found, open_nodes = set(), list(function.body)
+def _own_parts(function):
+    """Yield the nodes of a function, without those inside its nested functions."""
+    open_nodes = list(function.body)
     while open_nodes:
         node = open_nodes.pop()
-        if isinstance(node, ast.FunctionDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+        yield node
         if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
             open_nodes += ast.iter_child_nodes(node)
-    return found
+
+
+def _stored(function) -> set:
+    """Return the names that a function assigns, without those that its nested functions assign."""
+    parts = list(_own_parts(function))
+    names = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return names | {part.name for part in parts if isinstance(part, ast.FunctionDef)}
 
 
 def _passing(function) -> frozenset:

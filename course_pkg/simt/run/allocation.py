@@ -10,6 +10,7 @@ from course_pkg.core.limits import LOCAL_BYTES, SHARED_BYTES
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64, dtype_of, type_of
 from course_pkg.simt.memory.regions import Array, Region, new_storage, row_major, shape_values, unit_of
+from course_pkg.simt.run.halves import Half
 from course_pkg.simt.run.values import TypeName, Value
 
 
@@ -134,11 +135,12 @@ def _allocate(run, where, space, dtype, size, site, column):
         return new_storage(run.wave.threads, size, dtype), region
     if site[0] == "dynamic":
         return _dynamic(run, dtype)
-    run.static_shared += nbytes
-    if run.static_shared > SHARED_BYTES:
+    of_all = run if run.half is None else run.half.shared or run
+    of_all.static_shared += nbytes
+    if of_all.static_shared > SHARED_BYTES:
         raise SimtError.at(
             *where,
-            f"the block's static shared arrays need {run.static_shared} bytes and {SHARED_BYTES} is the "
+            f"the block's static shared arrays need {of_all.static_shared} bytes and {SHARED_BYTES} is the "
             "limit: make the tile smaller, or use dynamic shared memory.",
         )
     region = _region(run, number, "block", units, dtype, place)
@@ -154,7 +156,7 @@ def _region(run, number, owner, units, dtype, place) -> Region:
 
 def _shared(run, site, size, dtype):
     """Return new memory for all blocks; both halves of the warps (:mod:`.halves`) get the same."""
-    if run.half is None:
+    if not isinstance(run.half, Half):
         return new_storage(run.wave.blocks, size, dtype)
     return run.half.storage(site, lambda: new_storage(run.wave.blocks, size, dtype))
 

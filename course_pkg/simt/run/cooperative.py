@@ -6,6 +6,7 @@ import numpy as np
 
 from course_pkg.core.limits import MOST_THREADS
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.host import Device
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.halves import met_at_barrier
@@ -60,12 +61,12 @@ def sync_grid(run, frame, node, mask) -> None:
             "leave before.",
         )
     each = np.count_nonzero(run.wave.spread(mask.full), axis=1)
-    met_at_barrier(run, each, each, ())
-    run.clock.pass_barrier(np.ones(run.wave.blocks, bool))
-    run.ledger.barrier(run.wave.blocks, mask)
+    where = SourceLine(frame.program.name, node.lineno)
+    *_, passed = met_at_barrier(run, where, mask, each, each, whole=True)
+    run.ledger.barrier(passed, mask)
     run.ledger.flush()
     run.kill("global", "shared")
-    if run.races is not None:
+    if run.races is not None and passed:
         own = (a for a in run.allocations.values() if isinstance(a, Array))
         for region in (*run.launch.regions, *(array.region for array in own)):
             region.shadow = None  # all earlier accesses are ordered before all later ones

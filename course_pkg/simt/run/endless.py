@@ -8,16 +8,26 @@ of statements. The budget is renewed whenever a deciding comparison comes closer
 """
 
 import ast
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
 from course_pkg.simt.errors import Endless
+from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.front.typing import SCALARS
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.budget import endless
+from course_pkg.simt.run.deadlock import for_ever, line_of
+from course_pkg.simt.run.hints import LOADS
+from course_pkg.simt.run.iteration import Iterator
 from course_pkg.simt.run.locating import owner
+from course_pkg.simt.run.roles import Role, Waits, others_first
+from course_pkg.simt.run.spinning import atomics
+from course_pkg.simt.run.state import Frame
+from course_pkg.simt.run.turns import may_wait_here, program_called
 from course_pkg.simt.run.values import Value
 
+FEW = 4  # as WATCHED, for a loop that may wait for other threads
 WATCHED = 64  # at least one trip in this many is watched
 UNWATCHED = 2_000  # maximum work between two watched trips, in statements of a small launch
 TOLERATED = 100_000  # maximum work without progress, in statements: a few seconds
@@ -32,6 +42,8 @@ KNOWN = (
     *("range", "len", "min", "max", "abs", "int", "float", "bool", "sqrt", "fabs", "exp", "log"),
     *("add", "sub", "exch", "cas", "compare_and_swap", "and_", "or_", "xor", "inc", "dec"),
     *("syncthreads", "syncwarp", "threadfence", "threadfence_block", "grid", "gridsize"),
+    *("threadfence_system", "nanosleep", "syncthreads_count", "syncthreads_and", "syncthreads_or"),
+    *("activemask", "lanemask_lt", "popc", "clz", "ffs", "brev", "selp", *LOADS, *SCALARS),
     *("ballot_sync", "any_sync", "all_sync", "shfl_sync", "shfl_down_sync", "shfl_up_sync", "shfl_xor_sync"),
 )
 
@@ -69,14 +81,14 @@ class Watch:
         waited = False
         if self._lanes is None or lanes.threads != self._lanes.threads:
             self._restart(lanes)
+            if self._run.half is not None:
+                self._run.half.leaves(self)
         elif self._before is not None and self._unchanged():
-            half = self._run.half
-            waited = half is not None and half.waits(self)
-            if not waited:
-                raise self._stopped("a trip changes nothing that decides about the next one")
+            waited = self._waits("a trip changes nothing that decides about the next one", True)
         self.end()
         self._trips += 1
-        if waited or self._trips % WATCHED == 0 or self._work(self._looked) > UNWATCHED:
+        often = FEW if self._may_wait else WATCHED
+        if waited or self._trips % often == 0 or self._work(self._looked) > UNWATCHED:
             self._look()
 
     def _work(self, since: int) -> float:
@@ -91,9 +103,44 @@ class Watch:
         now = [_distance(self._run, self._frame, test, self._lanes) for test in tests(self._node)]
         if self._distances is None or any(map(_closer, self._distances, now)):
             self._since, self._trips = self._looked, 0
-        elif self._work(self._since) > TOLERATED and self._trips > FEWEST:
-            raise self._stopped("its trips bring it no closer to its end")
+        elif self._work(self._since) > self._tolerated and self._trips > FEWEST:
+            self._waits("its trips bring it no closer to its end", False)
+        elif self._may_wait and isinstance(self._run.half, Role):
+            self._run.half.lets_others_on()
         self._distances = now
+
+    @cached_property
+    def _tolerated(self) -> float:
+        return TOLERATED / 4 if self._may_wait else TOLERATED
+
+    @cached_property
+    def _may_wait(self) -> bool:
+        """Whether the loop may wait for what threads do that have not come to it."""
+        return may_wait_here(self._run, self._frame, self._node)
+
+    def _waits(self, why: str, unchanged: bool) -> bool:
+        """Let threads outside the loop go on; return true if some have.
+
+        Raises
+        ------
+        Apart, Endless
+            If no other part of the wave can go on: then the launch begins again in more parts, or is stopped.
+        """
+        run, half = self._run, self._run.half
+        where = Waits(self._place, self._lanes, atomics(self._node))
+        if half is not None and (unchanged or isinstance(half, Role)) and half.waits(self, where):
+            return True
+        if self._may_wait and run.launch.may_begin_again:
+            others_first(run, where)
+        if not unchanged and self._work(self._since) < TOLERATED:
+            return False
+        if unchanged and self._may_wait and isinstance(half, Role | None):
+            raise for_ever(run, half.crew.stuck() if half else [where])
+        raise self._stopped(why)
+
+    @property
+    def _place(self) -> SourceLine:
+        return SourceLine(self._frame.program.name, self._node.lineno)
 
     def leave(self) -> None:
         """Note that all lanes have left the loop."""
@@ -108,22 +155,25 @@ class Watch:
 
     def _values(self) -> dict:
         variables = self._frame.variables
-        return {n: variables[n].value for n in deciding(self._node)[0] if n in variables}
+        held = {n: variables[n].value for n in deciding(self._node) if n in variables}
+        return {n: value.at if isinstance(value, Iterator) else value for n, value in held.items()}
+
+    @cached_property
+    def _known(self) -> bool:
+        """Whether a trip can change nothing but variables and memory, so that an unchanged one repeats itself."""
+        plain = not any(isinstance(part, ast.NamedExpr) for part in ast.walk(self._node))
+        return plain and _all_known(self._run, self._frame, self._node, set())
 
     def _unchanged(self) -> bool:
-        _, known = deciding(self._node)
         now = self._values()
-        if not known or now.keys() != self._before.keys():
+        if not self._known or now.keys() != self._before.keys():
             return False
         if self._changed & {value.region for value in now.values() if isinstance(value, Array)}:
             return False
         return all(_same(self._before[name], value) for name, value in now.items())
 
     def _stopped(self, why: str) -> Endless:
-        where = f"line {self._node.lineno}"
-        if self._frame.program.name != self._run.launch.name:
-            where += f" of {self._frame.program.name}"
-        return endless(self._run, f", as that of the `while` in {where}: {why}")
+        return endless(self._run, f", as that of the `while` in {line_of(self._run, self._place)}: {why}")
 
 
 def leaves(node) -> bool:
@@ -139,8 +189,8 @@ def _ways_out(node, inner: bool) -> bool:
 
 
 @cache
-def deciding(node: ast.While) -> tuple[frozenset, bool]:
-    """Return the names whose values decide whether a loop goes on, and whether all functions in it are known."""
+def deciding(node: ast.While) -> frozenset:
+    """Return the names whose values decide whether a loop goes on."""
     assignments = list(_assignments(node.body, ()))
     names = _names([node.test, *(test for way in _headers(node.body, ()) for test in way)])
     while True:
@@ -149,9 +199,22 @@ def deciding(node: ast.While) -> tuple[frozenset, bool]:
         if more == names:
             break
         names = more
-    calls = (p.func for p in ast.walk(node) if isinstance(p, ast.Call))
-    known = all(ast.unparse(function).rpartition(".")[2] in KNOWN for function in calls)
-    return frozenset(names), known and not any(isinstance(p, ast.NamedExpr) for p in ast.walk(node))
+    return frozenset(names)
+
+
+def _all_known(run, frame, node, seen: set) -> bool:
+    """Return whether all functions that a piece of source calls are known, or device functions that call such alone."""
+    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+        if ast.unparse(call.func).rpartition(".")[2] in KNOWN:
+            continue
+        program = program_called(run, frame, call)
+        if program is None:
+            return False
+        if program not in seen:
+            seen.add(program)
+            if not _all_known(run, Frame(program, run.wave.nobody), program.tree, seen):
+                return False
+    return True
 
 
 @cache

@@ -19,6 +19,7 @@ from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.halves import met_at_barrier
 from course_pkg.simt.run.tuples import vector
 from course_pkg.simt.run.values import Value
+from course_pkg.simt.run.warp_meetings import met_in_warp
 
 WITHOUT_ARGUMENTS = (
     *("syncthreads", "syncwarp", "threadfence", "threadfence_block", "threadfence_system"),
@@ -46,7 +47,10 @@ def intrinsic(run, frame, node, name, arguments, named, mask):
         some = "one number" if takes == 1 else f"{takes} numbers"
         raise SimtError.at(frame.program.name, node.lineno, f"cuda.{name} takes {some} in its brackets.")
     if name in warp.FUNCTIONS:
-        return warp.FUNCTIONS[name](run, frame, node, name, arguments, mask)
+        function = warp.FUNCTIONS[name]
+        if name in warp.ALONE:
+            return function(run, frame, node, name, arguments, mask)
+        return met_in_warp(run, frame, node, name, arguments, mask, function)
     handler = _INTRINSICS.get(name) or (vector if parts_of(name) else None)
     if handler is None:
         raise unsupported(frame, node, of_call(name))
@@ -97,9 +101,8 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         return np.count_nonzero(wave.spread(data != 0) & wave.spread(mask.full), axis=1)
 
     yes = count(arguments[0].data) if arguments else here
-    others = met_at_barrier(run, here, living, (yes, here)) or (0, 0)
-    run.clock.pass_barrier(here > 0)
-    run.ledger.barrier(int((here > 0).sum()), mask)
+    *others, passed = met_at_barrier(run, where, mask, living, yes)
+    run.ledger.barrier(passed, mask)
     run.ledger.flush()
     run.kill("global", "shared")
     if name == "syncthreads":

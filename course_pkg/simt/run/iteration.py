@@ -41,7 +41,7 @@ class Zipped:
 
 @dataclass(slots=True, eq=False)
 class Iterator:
-    """``iter(sequence)``; ``at`` is the number of the next item in each lane."""
+    """``iter(sequence)``; ``at`` is the number of the next item in each lane, which ``next`` and loops change."""
 
     sequence: Any
     at: Value
@@ -76,20 +76,14 @@ SEQUENCES = (Range, Flat, Elements, Indices, Array, tuple, Enumerated, Zipped)
 
 
 def sequence_of(run, frame, node, mask):
-    """Evaluate the sequence that a loop runs over. A list in the source is treated as a tuple."""
+    """Evaluate the sequence, or the iterator, that a loop runs over. A list in the source is treated as a tuple."""
     if isinstance(node, ast.List):
         node = ast.copy_location(ast.Tuple(node.elts, node.ctx), node)
     sequence = evaluate(run, frame, node, mask)
     if isinstance(sequence, Iterator):
         fresh = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "iter" and not sequence.again
         if not fresh:
-            raise unsupported(
-                frame,
-                node,
-                "a loop over an iterator that has a name",
-                way="loop over the sequence itself, or write while with next",
-                compiled=True,
-            )
+            return sequence
         sequence = sequence.sequence
     if isinstance(sequence, (Enumerated, Zipped)) and not run.dry:
         if sequence.begun:

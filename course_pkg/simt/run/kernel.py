@@ -71,6 +71,11 @@ def jit(func_or_sig=None, *, device=False, signature=None, **options):
 
 
 def _made(function, *, device, signatures):
+    if callable(function) and not hasattr(function, "__code__") and not isinstance(function, (type, Kernel)):
+        raise SimtError(
+            f"cuda.jit is given {function!r}, which only behaves like a function: write @cuda.jit above a def, and "
+            "pass to its launch what it needs of this object."
+        )
     if not callable(function) or isinstance(function, type):
         raise SimtError(
             f"cuda.jit is given {function!r}, which is neither a function nor a signature: write @cuda.jit above a def."

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from course_pkg.core.limits import ARGUMENT_BYTES
 from course_pkg.simt.counting.sites import Counters, Uncounted
-from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import names  # noqa: F401  (importing this and others below registers their functions)
 from course_pkg.simt.front.chance import data_decide
 from course_pkg.simt.front.signatures import arguments_as_declared
@@ -19,13 +17,16 @@ from course_pkg.simt.memory.notes import lost_stores
 from course_pkg.simt.memory.races import Races
 from course_pkg.simt.memory.regions import Array, GlobalMemory
 from course_pkg.simt.run import calls, comparisons, conditions, failing, loops  # noqa: F401
+from course_pkg.simt.run.arguments import check_arguments, is_array
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.named import named, parts_of
-from course_pkg.simt.run.order import Order, in_order
+from course_pkg.simt.run.order import Order, in_order, put
 from course_pkg.simt.run.printing import Printer, without
+from course_pkg.simt.run.roles import Apart
 from course_pkg.simt.run.sketch import Sketched
+from course_pkg.simt.run.spinning import may_wait
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
@@ -47,6 +48,7 @@ class State:
     steps: int | None = None
     printer: Printer | None = None
     narrowest: dict = field(default_factory=dict)  # see run/state.py
+    may_begin_again: bool = False  # whether the launch may begin again with more roles: see run/roles.py
     patience: int = field(default_factory=lambda: PATIENCE)
     programs: dict = field(default_factory=dict)
     entities: dict = field(default_factory=dict)  # {id of an object: (object, counterpart)}
@@ -85,53 +87,79 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     """
     steps = steps_now() if steps is None else steps
 
+    arrays = [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)]
+
     def once(order: Order, counted: bool) -> State:
         looks = check and order.parity is None
         most = None if steps is None else steps * order.times(int(np.prod(launch.grid)))
-        return _run_launch(launch, arguments, counters if counted else None, looks, most, order)
+        return _run_launch(launch, arguments, arrays, counters if counted else None, looks, most, order)
 
-    return in_order(
-        once,
-        launch.kernel,
-        (launch.grid, launch.block),
-        [getattr(a, "host", a) for _, a in _arrays(("", a) for a in arguments)],
-    )
+    return in_order(once, launch.kernel, (launch.grid, launch.block), arrays)
 
 
-def _run_launch(launch, arguments, counters, check, steps, order) -> State:
+def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> State:
     program = launch.kernel.program
     if launch.kernel.signatures:
         arguments = arguments_as_declared(launch.kernel, arguments)
     check_arguments(program, arguments)
     lost_stores(program.tree)  # the sketch removes statements without an effect from the tree
-    grid, block = launch.grid[::-1], launch.block[::-1]
-    memory = GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
     with np.errstate(all="ignore"):
+        memory = _memory(program, arguments)
         sketched = _sketch(launch, program, arguments, memory)
         order.meetings.fetches, order.meetings.by_data = sketched.fetches, sketched.by_data
-        races = Races(int(np.prod(block)), sketched.in_parts, sketched.added) if check else None
-        for region in memory.regions.values():
-            region.written = any(r is region and n in sketched.stored for n, r in memory.regions.items())
-        for name, region in memory.regions.items():
-            region.divide(sketched.narrowest.get(name, region.unit))
-        log = HazardLog(races, fatal_only=not check)
-        printer = Printer() if launch.kernel.prints and order.parity is None else None
-        state = State(
-            program.name, counters, races, log, launch.dynamic_shared, sketched.types, steps, printer,
-            sketched.narrowest,
-        )  # fmt: skip
-        state.programs[id(launch.kernel)] = program
-        if check and counters is None:
-            state.counters = Uncounted()  # the ledger must note which values are used
-        state.regions = tuple({id(region): region for region in memory.regions.values()}.values())
-        try:
-            for wave in waves(grid, block, 1 if order.by_block else WAVE_THREADS):
-                order.run(wave, partial(_run, state, program, arguments, memory, wave))
+        if not order.may_begin_again(sketched.waits):
+            return _run_waves(launch, arguments, memory, counters, check, steps, order, sketched)
+        before = [a.copy() for a in arrays]
+        while True:
+            try:
+                return _run_waves(launch, arguments, memory, counters, check, steps, order, sketched)
+            except Apart as apart:
+                put(arrays, before)
+                memory = _memory(program, arguments)
+                steps = order.begin_again(apart)
                 if counters is not None:
-                    counters.end_of_wave(wave.blocks)
-        finally:
-            if printer is not None:
-                printer.close()
+                    counters.begin_again()
+
+
+def _memory(program, arguments) -> GlobalMemory:
+    return GlobalMemory(dict(_arrays(zip(program.parameters, arguments, strict=False))))
+
+
+def _run_waves(launch, arguments, memory, counters, check, steps, order, sketched) -> State:
+    program = launch.kernel.program
+    grid, block = launch.grid[::-1], launch.block[::-1]
+    races = Races(int(np.prod(block)), sketched.in_parts, sketched.added) if check else None
+    for region in memory.regions.values():
+        region.written = any(r is region and n in sketched.stored for n, r in memory.regions.items())
+    for name, region in memory.regions.items():
+        region.divide(sketched.narrowest.get(name, region.unit))
+    log = HazardLog(races, fatal_only=not check)
+    may_begin_again = order.may_begin_again(sketched.waits)
+    printer = Printer(later=may_begin_again) if launch.kernel.prints and order.parity is None else None
+    state = State(
+        program.name, counters, races, log, launch.dynamic_shared, sketched.types, steps, printer,
+        sketched.narrowest, may_begin_again,
+    )  # fmt: skip
+    state.programs[id(launch.kernel)] = program
+    if check and counters is None:
+        state.counters = Uncounted()  # the ledger must note which values are used
+    state.regions = tuple({id(region): region for region in memory.regions.values()}.values())
+    try:
+        for wave in waves(grid, block, 1 if order.by_block else WAVE_THREADS):
+            run = order.run(wave, partial(_run, state, program, arguments, memory, wave))
+            if races is not None:
+                for found in (*races.doubts.lost(), *races.doubts.unproven.races()):
+                    log.fetched(run, *found)
+            if counters is not None:
+                counters.end_of_wave(wave.blocks)
+    except Apart as apart:
+        apart.steps = state.steps
+        if printer is not None:
+            printer.forget()
+        raise
+    finally:
+        if printer is not None:
+            printer.close()
     if counters is not None:
         counters.finish()
     log.notes.lost(program, dict(zip(program.parameters, arguments, strict=False)))
@@ -140,8 +168,10 @@ def _run_launch(launch, arguments, counters, check, steps, order) -> State:
 
 
 def _run(state, program, arguments, memory, wave, half, lanes) -> Run:
-    """Run the kernel for some lanes of a wave of blocks, which may be a half of the warps."""
+    """Run the kernel for some lanes of a wave of blocks, which may be a part of the wave."""
     run = Run(wave, state, half)
+    if half is not None:
+        half.joins(run)
     if lanes is not wave.everyone:
         run.exited = wave.everyone.minus(lanes)
     frame = Frame(program, lanes, is_kernel=True)
@@ -152,9 +182,6 @@ def _run(state, program, arguments, memory, wave, half, lanes) -> Run:
         frame.variables[name] = Variable(default_of(run, program, name, lanes), None)
     execute(run, frame, program.tree.body, lanes)
     run.ledger.finish()
-    if run.races is not None:
-        for found in (*run.races.doubts.lost(), *run.races.doubts.unproven.races()):
-            run.log.fetched(run, *found)
     return run
 
 
@@ -168,7 +195,8 @@ def _sketch(launch, program, arguments, memory) -> Sketched:
         state.programs[id(launch.kernel)] = program
         wave = next(waves(one, one, 1))
         run = _run(state, program, arguments, memory, wave, None, wave.everyone)
-        known[kinds] = Sketched.of(run, data_decide(state.programs.values()))
+        programs = state.programs.values()
+        known[kinds] = Sketched.of(run, data_decide(programs), may_wait(p.tree for p in programs))
         if not launch.kernel.prints and run.vain:
             for one in state.programs.values():
                 without(one.tree, run.vain)
@@ -182,66 +210,6 @@ def _kind(argument):
     if isinstance(argument, tuple):
         return getattr(argument, "_fields", ()), *map(_kind, argument)
     return type_of_number(argument)
-
-
-def is_array(argument) -> bool:
-    """Return whether an argument is a host array or a device array."""
-    return isinstance(argument, np.ndarray) or hasattr(argument, "host")
-
-
-def check_arguments(program, arguments) -> None:
-    """Refuse arguments that Numba would refuse. This is checked before any statement runs.
-
-    Raises
-    ------
-    SimtError
-        If the number or the types of the arguments do not fit.
-    """
-    parameters = program.parameters
-    if program.star is not None:
-        raise SimtError(
-            f"{program.name}: a GPU cannot launch a kernel with *{program.star}: use plain positional ones."
-        )
-    if not len(parameters) - len(program.defaults) <= len(arguments) <= len(parameters):
-        raise SimtError(
-            f"{program.name} takes {len(parameters)} argument(s) ({', '.join(parameters)}) and gets {len(arguments)}."
-        )
-    size = sum(_check_argument(name, a) for name, a in zip(parameters, arguments, strict=False))
-    if size > ARGUMENT_BYTES:
-        raise SimtError(
-            f"The arguments of {program.name} take {size} bytes and CUDA allows {ARGUMENT_BYTES}: pass an array "
-            "instead of a long tuple."
-        )
-
-
-def _check_argument(name, argument) -> int:
-    """Refuse an argument that Numba would refuse; return the bytes that it occupies among the kernel's parameters."""
-    if isinstance(argument, tuple):
-        return sum(_check_argument(*part) for part in parts_of(name, argument))
-    if is_array(argument):
-        dtype = np.dtype(argument.dtype)
-        if dtype.kind not in "biufc" and not _holds_numbers(dtype):
-            raise SimtError(f"{name} is an array of {dtype}: kernels take arrays of numbers.")
-        if not dtype.isnative:
-            raise SimtError(
-                f"{name} has foreign byte order: pass {name}.astype({dtype.newbyteorder('=').str!r})."
-            )
-        return 8 * (5 + 2 * len(argument.shape))  # pointers, sizes, shape and strides
-    if not isinstance(argument, (bool, int, float, complex, np.number, np.bool_)):
-        raise SimtError(
-            f"{name} is a {type(argument).__name__}: kernels take NumPy arrays, device arrays, numbers and tuples "
-            f"of these; make an array with numpy.asarray({name})."
-        )
-    return np.asarray(argument).nbytes
-
-
-def _holds_numbers(dtype) -> bool:
-    """Return whether elements of this dtype are records of numbers."""
-    if dtype.subdtype:
-        return _holds_numbers(dtype.subdtype[0])
-    if dtype.names:
-        return all(_holds_numbers(dtype.fields[name][0]) for name in dtype.names)
-    return dtype.kind in "biufc"
 
 
 def _arrays(named):

@@ -18,10 +18,11 @@ from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.endless import Watch, leaves
 from course_pkg.simt.run.expressions import condition
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch
-from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
+from course_pkg.simt.run.iteration import Iterator, counted_by, item_of, sequence_of, written_out
+from course_pkg.simt.run.iterators import as_while
 from course_pkg.simt.run.sketch import of_one_type, require_no_growth, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
-from course_pkg.simt.run.statements import bind, execute, runs
+from course_pkg.simt.run.statements import assign_name, bind, execute, runs
 from course_pkg.simt.run.sway import leave
 from course_pkg.simt.run.turns import over
 from course_pkg.simt.run.values import Value, Variable
@@ -71,6 +72,10 @@ def _endless(run, frame, node, mask) -> bool:
 @runs(ast.For)
 def _for(run, frame, node, mask):
     sequence = sequence_of(run, frame, node.iter, mask)
+    if isinstance(sequence, Iterator):
+        name, loop = as_while(node)
+        assign_name(run, frame, name, sequence, mask, node.lineno)
+        return _while(run, frame, loop, mask)
     parts = written_out(run, sequence)
     if parts is not None:
         return _for_each(run, frame, node, mask, parts)

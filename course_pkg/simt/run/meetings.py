@@ -21,14 +21,21 @@ class Meetings:
         Whether the kernel uses what atomics find, or exchanges numbers: then the finder alone may miss a race.
     by_data : bool
         Whether elements of arrays decide which barriers threads come to (:mod:`course_pkg.simt.front.chance`).
+    roles : dict
+        For the first block of a wave, the lanes of each role (:mod:`.roles`), if its threads run in roles.
     """
 
     fetches: bool = False
     by_data: bool = False
+    roles: dict = field(default_factory=dict)
     _waves: list = field(default_factory=list)
     _of_block: dict = field(default_factory=dict)
     _groups: dict = field(default_factory=dict)  # {group: its informed barriers, counted from 1}
     _most: int = 0
+
+    def begin_again(self) -> None:
+        """Forget the waves: the launch runs once more in lock step."""
+        self._waves.clear()
 
     def end_of_wave(self, wave, clock) -> None:
         """Keep which blocks of a wave have passed each barrier, and which were informed (``Clock``)."""

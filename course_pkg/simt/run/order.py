@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.run.halves import in_halves
 from course_pkg.simt.run.meetings import Meetings
+from course_pkg.simt.run.roles import Apart, in_roles, parts_of
 
 _ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
 _SEEN: ContextVar[list | None] = ContextVar("seen", default=None)
@@ -56,22 +58,45 @@ class Order:
     behind: float | None = None
     arrays: list = field(default_factory=list)
 
-    def run(self, wave, start: Callable) -> None:
+    def may_begin_again(self, waits: bool) -> bool:
+        """Return whether a launch, in which threads may wait in a loop if ``waits`` is true, may begin again."""
+        return waits and (self.parity is None or bool(self.meetings.roles))
+
+    def begin_again(self, apart: Apart) -> int | None:
+        """Prepare for running a launch once more with other roles; return how many statements it may still run."""
+        self.meetings.roles[apart.wave] = apart.roles
+        if self.parity is None:
+            self.meetings.begin_again()
+        return apart.steps
+
+    def run(self, wave, start: Callable):
         """Run the blocks of a wave, in groups that come to the same barriers.
+
+        Returns
+        -------
+        Run or None
+            The run in lock step, or that of the first role; None if the warps run in another order.
 
         Parameters
         ----------
         wave : Wave
         start : callable
-            Runs the kernel for a half of the warps (or None) and its lanes; it returns the :class:`Run`.
+            Runs the kernel for a part of the wave (or None) and its lanes; it returns the :class:`Run`.
         """
+        roles = self.meetings.roles.get(wave.first)
         if self.parity is None:
-            self.meetings.end_of_wave(wave, start(None, wave.everyone).clock)
-            return
+            run = in_roles(wave, roles, start) if roles else start(None, wave.everyone)
+            self.meetings.end_of_wave(wave, run.clock)
+            return run
+        if roles:
+            warps = wave.thread_in_block // WARP % 2 == self.parity
+            in_roles(wave, [part for one in (warps, ~warps) for part in parts_of(roles, one)], start)
+            return None
         for informed, blocks in self.meetings.groups(wave):
             in_step = 0 if self.behind is None or not informed else informed[int(self.behind * len(informed))]
             lanes = wave.everyone.narrow(blocks.reshape(*wave.count, 1, 1, 1))
             in_halves(lanes, self.parity, in_step, self.arrays, start)
+        return None
 
     def times(self, blocks: int) -> int:
         """Return how many statements a launch may run in this order for each statement of its budget."""
@@ -169,7 +194,7 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
     before = [a.copy() for a in arrays]
     if launch not in kernel.meeting:  # this is its first launch
         in_lock_step(False)
-        _put(arrays, before)
+        put(arrays, before)
     meetings = kernel.meeting[launch]
     for by_block in (False, True):  # a block may hold a lock across its barriers
         try:
@@ -178,11 +203,12 @@ def in_order(run_once: Callable, kernel, grid: tuple, arrays: list):
             if isinstance(error, HazardError) and error.hazard.kind != "divergent_barrier":
                 raise
             found = error
-        _put(arrays, before)
+        put(arrays, before)
     raise NoOrder(str(found))
 
 
-def _put(arrays: list, contents: list) -> None:
+def put(arrays: list, contents: list) -> None:
+    """Give arrays the contents that they had before."""
     for array, content in zip(arrays, contents, strict=True):
         if array.flags.writeable:
             array[...] = content

@@ -84,10 +84,13 @@ def _refused(frame, node, why: str) -> SimtError:
 
 
 class Printer:
-    """Writes the lines of one launch to Python's output, up to ``MOST_LINES``."""
+    """Writes the lines of one launch to Python's output, up to ``MOST_LINES``.
 
-    def __init__(self):
-        self.written, self.left_out = 0, 0
+    ``later``: whether they are kept until the end of the launch, because it may begin again.
+    """
+
+    def __init__(self, later: bool = False):
+        self.written, self.left_out, self._kept = 0, 0, [] if later else None
 
     def lines(self, wave, mask, items: list) -> None:
         """Write the lines of one call of ``print``: one line for each active lane."""
@@ -98,10 +101,16 @@ class Printer:
         if threads.size:
             columns = [_column(wave, item, threads) for item in items]
             lines = map(" ".join, zip(*columns, strict=True)) if columns else [""] * threads.size
-            sys.stdout.write("".join(f"{line}\n" for line in lines))
+            write = sys.stdout.write if self._kept is None else self._kept.append
+            write("".join(f"{line}\n" for line in lines))
+
+    def forget(self) -> None:
+        """Forget the lines of a launch that begins again."""
+        self.written, self.left_out, self._kept = 0, 0, []
 
     def close(self) -> None:
-        """Print how many lines were left out, at the end of a launch."""
+        """Print the lines that were kept, and how many were left out, at the end of a launch."""
+        sys.stdout.write("".join(self._kept or ()))
         if self.left_out:
             sys.stdout.write(
                 f"… and {self.left_out:,} more lines were left out: let one thread print, as in "

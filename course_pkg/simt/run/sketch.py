@@ -44,6 +44,8 @@ class Sketched(NamedTuple):
         Whether the kernel uses what atomics find, or exchanges numbers.
     by_data : bool
         Whether elements of arrays decide which barriers threads come to.
+    waits : bool
+        Whether a loop may wait for what other threads do.
     """
 
     types: dict
@@ -53,13 +55,13 @@ class Sketched(NamedTuple):
     added: frozenset
     fetches: bool
     by_data: bool
+    waits: bool
 
     @classmethod
-    def of(cls, run, by_data: bool) -> "Sketched":
+    def of(cls, run, by_data: bool, waits: bool) -> "Sketched":
         """Return what the sketch of a run found."""
-        return cls(
-            run.types, run.stored, run.narrowest, run.in_parts, frozenset(run.added), run.fetches, by_data
-        )
+        added = frozenset(run.added)
+        return cls(run.types, run.stored, run.narrowest, run.in_parts, added, run.fetches, by_data, waits)
 
 
 def widen(run, frame, node) -> None:

@@ -4,6 +4,13 @@ import ast
 from functools import cache
 
 QUIET = (ast.Pass, ast.Continue, ast.Break)
+SEES = (
+    "atomic.",
+    "threadfence",
+    "sync",
+    "ldcg(",
+    "ldcv(",
+)  # calls by which a loop may see what other threads do
 SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
 
@@ -81,3 +88,17 @@ def gives_back(node, names: frozenset) -> bool:
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) and base(part) in names:
             return True
     return False
+
+
+def sees_others(trees) -> bool:
+    """Return whether source has a call by which a loop may see what other threads do.
+
+    Without one, a compiler loads what no trip of the loop changes once, before the loop.
+    """
+    return any(word in ast.unparse(tree) for tree in trees for word in SEES)
+
+
+def may_wait(trees) -> bool:
+    """Return whether a kernel and its device functions have a loop that may wait for what other threads do."""
+    trees = list(trees)
+    return any(isinstance(p, ast.While) for tree in trees for p in ast.walk(tree)) and sees_others(trees)

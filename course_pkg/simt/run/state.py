@@ -80,19 +80,20 @@ class Run:
         The data that all waves share: ``counters`` (or None), ``log`` (of hazards), ``races`` (or None),
         ``static_shared`` and ``dynamic_shared`` (bytes), ``printer`` (or None), ``steps`` (statements left), ``types``
         (of variables where two branches meet; None for a sketch of a run).
-    half : Half or None
-        The half of the warps that runs (:mod:`.halves`); None while all warps run together.
+    half : Part or None
+        The half of the warps (:mod:`.halves`) or the role (:mod:`.roles`) that runs; None while all warps run together.
     """
 
     def __init__(self, wave: Wave, launch, half=None):
         self.wave, self.launch = wave, launch
         self.log, self.races = launch.log, launch.races
-        self.numbering = Numbering()
-        self.constant = Constants(self.numbering)
+        shared = None if half is None else half.shared
+        self.numbering = Numbering() if shared is None else shared.numbering
+        self.constant = Constants(self.numbering) if shared is None else shared.constant
         self.versions = dict.fromkeys(MEMORIES, 0)
         counters = launch.counters
         self.ledger = NoLedger() if counters is None else Ledger(counters, self.numbering, self.versions)
-        self.allocations: dict = {}
+        self.allocations: dict = {} if shared is None else shared.allocations
         self.static_shared = self.constant_bytes = 0
         self.exited = wave.nobody
         self.leaving = wave.nobody  # lanes with nothing left to do except to leave the kernel
@@ -104,7 +105,7 @@ class Run:
         )
         self.added: set = set()  # in a sketch: the sizes of constant integers that atomics take
         self.in_parts = False  # whether a sketch met a fence, or a barrier of some lanes of a warp
-        self.clock = Clock(wave, launch.races)
+        self.clock = Clock(wave, launch.races) if shared is None else shared.clock
         self.parts_of_elements: dict = {}  # views of memory as fields of records or as halves of complex numbers
         self.local_functions: dict = {}  # functions that are defined inside other functions
         self.calling: list = []  # the calls of device functions that are being run: see run/recursing.py

@@ -123,6 +123,8 @@ def bind(run, frame, target, value, mask):
 def assign_name(run, frame, name, value, mask, line=0):
     """Give a variable a new value in the active lanes; the others keep the old one."""
     value = swayed(run, value)
+    if name in frame.program.nonlocals:
+        return _assign_around(run, frame, name, value, mask, line)
     old = frame.variables.get(name)
     whole = mask.data is None or mask is frame.entry or mask.threads == frame.entry.threads
     if old is None or whole or mask is old.mask:
@@ -142,6 +144,34 @@ def assign_name(run, frame, name, value, mask, line=0):
     frame.variables[name] = Variable(merge(run, mask, value, old.value, seen), known, newest=newest)
 
 
+def _assign_around(run, frame, name, value, mask, line):
+    """Give a variable of a function around the present one a new value of the same type."""
+    around = frame.outer
+    while around is not None and name not in around.variables:
+        around = around.outer
+    if around is None:
+        raise SimtError.at(
+            frame.program.name,
+            line,
+            f"{name!r} belongs to host code, and Numba ignores what a kernel assigns to it: write to an array.",
+        )
+    old = around.variables[name].value
+    if getattr(old, "type", None) != getattr(value, "type", None):
+        first, second = (getattr(one, "type", type(one).__name__) for one in (old, value))
+        raise SimtError.at(
+            frame.program.name,
+            line,
+            f"{name!r} of the function around this one would change from {first} to {second}: begin with {second}.",
+        )
+    assign_name(run, around, name, value, mask, line)
+
+
+@runs(ast.Nonlocal)
+def _nonlocal(run, frame, node, mask):
+    """Do nothing: what the names stand for is decided where the function assigns them."""
+    return mask
+
+
 @runs(ast.AugAssign)
 def _aug_assign(run, frame, node, mask):
     target = node.target
@@ -150,7 +180,8 @@ def _aug_assign(run, frame, node, mask):
         right = evaluate(run, frame, node.value, mask)
         if not (type(left) is type(right) is Value or isinstance(right, tuple)):
             require_numbers(frame, (target, left), (node.value, right))
-        assign_name(run, frame, target.id, binary(run, frame, node, node.op, left, right, mask), mask)
+        line = target.lineno if target.id in frame.program.nonlocals else 0
+        assign_name(run, frame, target.id, binary(run, frame, node, node.op, left, right, mask), mask, line)
     else:
         place = access.place_of(run, frame, target, mask)
         left = access.load_place(run, frame, place, mask)

@@ -13,11 +13,14 @@ import ast
 from dataclasses import dataclass, replace
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.run.draws import is_draw, ours
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.gates import Gate, held
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, spins_on
+from course_pkg.simt.run.roles import Waits, others_first
+from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, sees_others, spins_on
 
 BLOCK = ("syncthreads", ".sync(")  # calls at which all threads of a block meet, or of the grid
 MOST_WAITED = (
@@ -102,6 +105,18 @@ def waits_for_the_others(run, frame, node: ast.If) -> bool:
     return run.spins[node.test]
 
 
+def may_wait_here(run, frame, node: ast.While) -> bool:
+    """Return whether a loop may wait for what other threads do."""
+    place = "may wait", node
+    if place not in run.spins:
+        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+        trees = [node]
+        if any(program_called(run, frame, call) is not None for call in calls):
+            trees += [program.tree for program in run.launch.programs.values()]
+        run.spins[place] = sees_others(trees)
+    return run.spins[place]
+
+
 def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -> Mask:
     """Run, in turns, the statements from the one that spins to the one that releases the lock.
 
@@ -119,7 +134,7 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
         while turn.meets and came and waiting:  # threads that need no help all pass first, then all run on
             came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
             here = here.union(came)
-        if _comes_too_early(run, turn, here, waiting):
+        if _comes_too_early(run, frame, turn, here, waiting):
             continue
         if not here:  # the waiting threads can be released only by each other
             here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
@@ -143,13 +158,20 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
     return done
 
 
-def _comes_too_early(run, turn: Turn, here: Mask, waiting: Mask) -> bool:
-    """Let the other half of the warps go on if lanes would meet others of their warp that still wait for that half."""
-    if run.half is None or not (turn.meets and here and waiting):
+def _comes_too_early(run, frame, turn: Turn, here: Mask, waiting: Mask) -> bool:
+    """Let other parts of the wave go on if lanes would meet others of their warp that still wait for those parts."""
+    if not (turn.meets and here and waiting):
         return False
     held = run.wave.by_warp(waiting.full, False).any(axis=1)
     alone = run.wave.by_warp(here.full, False).any(axis=1) & ~held
-    return not alone.any() and run.half.waits(turn)
+    if alone.any():
+        return False
+    where = Waits(SourceLine(frame.program.name, turn.loop.lineno), waiting, atomics(turn.loop))
+    if run.half is not None and run.half.waits(turn, where):
+        return True
+    if run.launch.may_begin_again:
+        others_first(run, where)
+    return False
 
 
 def _one_try(
@@ -227,7 +249,7 @@ def _in_function(run, frame, call: ast.Call) -> Spin | None:
     """Return the result of :func:`_spinning` for a call of a device function."""
     if call not in run.spins:
         run.spins[call] = None
-        program = _program(run, frame, call)
+        program = program_called(run, frame, call)
         first, *rest = [one for one in program.tree.body if not is_text(one)] if program else [None]
         found = _spinning(run, frame, first) if isinstance(first, (ast.While, ast.If)) else None
         if found is not None:
@@ -238,13 +260,14 @@ def _in_function(run, frame, call: ast.Call) -> Spin | None:
     return run.spins[call]
 
 
-def _program(run, frame, call: ast.Call):
-    """Return the program of the device function that is called; None for any other call."""
+def program_called(run, frame, call: ast.Call):
+    """Return the program of the device function that is called; None for any other call, as one that draws a number."""
     try:
         function = evaluate(run, frame, call.func, run.wave.nobody)
     except SimtError:  # running the statement will report the error
         return None
-    return run.launch.program(function) if hasattr(function, "py_func") else None
+    is_function = hasattr(function, "py_func") and not is_draw(ours(function))
+    return run.launch.program(function) if is_function else None
 
 
 def _spun(run, frame, body: list) -> frozenset:
@@ -262,7 +285,7 @@ def _same_arrays(frame, names: frozenset) -> frozenset:
 def _meets(run, frame, node, words=("sync",)) -> bool:
     """Return whether threads have to meet in a statement: at a barrier, a vote or a shuffle."""
     calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
-    programs = [_program(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
+    programs = [program_called(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
     texts = [f"{ast.unparse(call.func)}(" for call in calls]
     texts += [ast.unparse(program.tree) for program in programs if program is not None]
     return any(word in text for text in texts for word in words)

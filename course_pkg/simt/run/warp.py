@@ -11,6 +11,7 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import best_match
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow_moved, follow_vote, from_nobody
+from course_pkg.simt.run.roles import Role
 from course_pkg.simt.run.values import undefined
 
 EXCHANGED = (types.int32, types.int64, types.float32, types.float64)
@@ -73,7 +74,8 @@ def _members(run, frame, node, name, arguments, mask) -> Members:
     wave = run.wave
     bits = wave.by_warp(arguments[0].data.astype(np.int64) & FULL, FULL)
     skipped = name == "syncwarp" and not node.args and bool(run.leaving)
-    gone = wave.by_warp((run.exited.union(run.leaving) if skipped else run.exited).full, True)
+    exited = run.half.crew.exited if isinstance(run.half, Role) else run.exited
+    gone = wave.by_warp((exited.union(run.leaving) if skipped else exited).full, True)
     members = Members(mask.rows, bits, gone)
     if skipped and not run.dry:
         _note_skipped(run, SourceLine(frame.program.name, node.lineno), members, name)
@@ -236,3 +238,4 @@ FUNCTIONS = {
     "lanemask_lt": _lanemask_lt,
     "syncwarp": _syncwarp,
 }
+ALONE = ("activemask", "lanemask_lt")  # functions at which no lane waits for another one

@@ -1,0 +1,67 @@
+"""Meetings of lanes of one warp that run in several roles (:mod:`.roles`), at a shuffle, a vote or a warp's barrier.
+
+A role waits there until all lanes that its mask names have come in their own roles. The last one to come runs the
+function for all of them, and the others take over what it found.
+"""
+
+import numpy as np
+
+from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.roles import Role, Waits
+from course_pkg.simt.run.values import Value
+
+
+def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
+    """Run a warp function; if lanes of the warp run in other roles, do so together with those that the mask names.
+
+    Parameters
+    ----------
+    arguments : list of Value
+    function : callable
+        What runs the function for some lanes, with the parameters of :func:`.intrinsics.intrinsic`.
+    """
+    role = run.half
+    if not (isinstance(role, Role) and role.crew.in_parts_of_warps):
+        return function(run, frame, node, name, arguments, mask)
+    waits = Waits(SourceLine(frame.program.name, node.lineno), mask, call=node, arguments=arguments)
+    before, role.stuck, role_waits = role.stuck, waits, role.waiting
+    while not waits.found:
+        there = [one for one in role.crew.members if not one.done and one.stuck and one.stuck.call is node]
+        if all(map(_all_named_came, there, [there] * len(there))):
+            _run_for_all(run, frame, node, name, [one.stuck for one in there], function)
+        elif not role.waits(waits, waits):
+            role.crew.divide()
+            waits.found = [function(run, frame, node, name, arguments, mask)]
+    role.stuck, role.waiting = before, role_waits
+    found = waits.found[0]
+    return run.view(found, found.data, found.type, found.key) if isinstance(found, Value) else found
+
+
+def _all_named_came(role: Role, there: list) -> bool:
+    """Return whether all lanes that a role's call names, and that have not left the kernel, have come to the call."""
+    wave, waits = role.lanes.wave, role.stuck
+    rows = waits.lanes.rows
+    bits = np.full(rows.shape, -1)
+    if waits.arguments:
+        bits = wave.by_warp(waits.arguments[0].data.astype(np.int64), -1)
+    named = np.bitwise_or.reduce(np.where(rows, bits, 0), axis=1)
+    wanted = (named[:, None] >> np.arange(rows.shape[1])) & 1 > 0
+    came = wave.by_warp(role.crew.exited.full, True)
+    for one in there:
+        came = came | one.stuck.lanes.rows
+    return not (wanted & ~came).any()
+
+
+def _run_for_all(run, frame, node, name, calls: list, function) -> None:
+    """Run a call for all roles that have come to it, and give each of them what it found."""
+    first, *others = calls
+    lanes, arguments = first.lanes, list(first.arguments)
+    for one in others:
+        arguments = [
+            merge(run, one.lanes, new, old) for new, old in zip(one.arguments, arguments, strict=True)
+        ]
+        lanes = lanes.union(one.lanes)
+    found = function(run, frame, node, name, arguments, lanes)
+    for one in calls:
+        one.found = [found]
