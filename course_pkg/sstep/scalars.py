@@ -273,7 +273,7 @@ def goes_on(squared, r_M_r, r_M_A_M_r, sound, unsound, s, state, history):
     >>> state[LIMIT], state[LEAST] = 10, 9.0
     >>> goes_on(9.0, 3.0, 2.0, True, ASKED, 4, state, history), int(state[ITERATION])
     (True, 4)
-    >>> goes_on(4.0, 3.0, -2.0, True, ASKED, 4, state, history), state[STOPPED] == ASKED
+    >>> goes_on(4.0, 3.0, -2.0, True, ASKED, 4, state, history), int(state[STOPPED]) == ASKED
     (False, True)
     """
     done, number = int(state[ITERATION]), int(state[ITERATION]) // s

@@ -1,6 +1,7 @@
 """Iterations and passes queued ahead of the host: their scalar work is the host's, and they stop by themselves."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -356,4 +357,4 @@ def test_each_iteration_calls_back_in_passes_that_are_queued():
     )
     assert len(seen) == len(found.extra["lengths"])
     np.testing.assert_array_equal(seen[-1], found.x.copy_to_host())
-    assert all((one != two).any() for one, two in zip(seen, seen[1:], strict=False))
+    assert all((one != two).any() for one, two in pairwise(seen))
