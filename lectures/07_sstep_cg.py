@@ -1006,7 +1006,7 @@ solves = {
 }
 rows = [recorded_row(v, s) for v, found in solves.items() for s in sorted({m.parameters.get("s", 0) for m in found})]
 assert per_point(STABLE, s=4) > per_point(MOMENTS, s=4) and len(rows) >= 10
-bench.Table(rows, f"{CUBE}³ points, whole solves by CUDA graphs. In the first two, and with one step in a round, an iteration runs without the host; else the host waits for the sums of each round. Sums include those before and after the loop, and those queued when the solve ended. {ORIGIN}")
+bench.Table(rows, f"{CUBE}³ points, whole solves by CUDA graphs. No iteration waits for the host: it looks at the numbers after up to eight iterations or rounds that it has queued. Sums include those before and after the loop, and those queued when the solve ended. {ORIGIN}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward

@@ -96,7 +96,7 @@ class OnGpus(Clocked):
             return super().to_host(array)
 
     def collect(self, sums) -> np.ndarray:
-        """Add up sums over all ranks on the GPUs, and copy them to the host. Only here does the host wait in a pass."""
+        """Add up sums over all ranks on the GPUs, and copy them to the host, which waits for them."""
         if self.A.link.comm.ranks > 1:
             self.again(("sum", sums), self.add, sums)
         return self.to_host(sums)

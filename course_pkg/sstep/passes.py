@@ -63,7 +63,9 @@ class Passes(Numbers):
         chosen : Basis
         """
         for _ in range(self.passes):
-            self.room.iteration((step.__name__, old, fresh, chosen), step, self.room, self, old, fresh, chosen)
+            self.room.iteration(
+                (step.__name__, old, fresh, chosen), step, self.room, self, old, fresh, chosen
+            )
             old, fresh = fresh, old
 
     def read(self) -> None:
@@ -71,6 +73,15 @@ class Passes(Numbers):
         self.look(always=True)
         known, history = len(self.norms) - 1, self.room.to_host(self.history)
         self.norms = [float(np.sqrt(history[k % KEPT])) for k in range(known + 1)]
+
+    @property
+    def grams(self):
+        """Memory for the Gram matrices of the passes, until the host looks at them: shape (passes, 2 s + 1, 2 s + 1).
+
+        Only their upper triangles are set.
+        """
+        side = 2 * self.s + 1
+        return self.room.few((self.room.most_ahead, side, side), "grams")
 
     @property
     def done(self) -> int:
@@ -81,31 +92,3 @@ class Passes(Numbers):
     def complete(self) -> list[float]:
         """Norms with one after each pass: that after the last may be unknown, so the one before it stands for it."""
         return self.norms + self.norms[-1:] * (self.done + 1 - len(self.norms))
-
-
-def gram_pass(room, numbers, old, fresh, chosen) -> None:
-    """Queue a pass of the stable method; the host does not wait."""
-    s = numbers.s
-    C, a, grams = room.few((2 * s, s), "C"), room.few((2 * s,), "a"), grams_of(room, s)
-    room.powers(room.r, chosen, fresh)
-    G = room.gram_of_iteration(old, fresh)
-    room.gram_pass(s, G, numbers.state, numbers.history, grams, C, a)
-    room.project(old, fresh, C, a, fresh)
-
-
-def moments_pass(room, numbers, old, fresh, chosen) -> None:
-    """Queue a pass by moments; the host does not wait."""
-    s = numbers.s
-    W, alpha, beta = room.few((s, s), "W"), room.few((s,), "alpha"), room.few((s, s), "beta")
-    room.powers(room.r, chosen, fresh)
-    mu = room.moments_of_iteration(fresh)
-    room.moments_pass(s, mu, numbers.state, numbers.history, W, alpha, beta)
-    room.update(old, fresh, beta, alpha, fresh)
-
-
-def grams_of(room, s):
-    """Return where the Gram matrices of passes stay until the host looks at them: shape (passes, 2 s + 1, 2 s + 1).
-
-    Only their upper triangles are set.
-    """
-    return room.few((room.most_ahead, 2 * s + 1, 2 * s + 1), "grams")

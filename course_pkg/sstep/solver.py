@@ -25,7 +25,7 @@ from course_pkg.sstep.bases import basis
 from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.outcome import diverged, ended, fell
 from course_pkg.sstep.pace import Pace
-from course_pkg.sstep.passes import Passes, moments_pass
+from course_pkg.sstep.passes import Passes
 from course_pkg.sstep.scalars import ASKED, BROKEN, KEPT, moments_scalars, pcg_alpha, pcg_beta, pfcg_scalars
 from course_pkg.sstep.troubles import broken, moments_trouble
 
@@ -164,7 +164,7 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
         if step is not None and most:
             passes = pace.surely(iterations, s, most)
             numbers = Passes(room, norms, start.target, start.limit - iterations, s, passes)
-            numbers.queue(moments_pass, old, fresh, basis("monomial", s))
+            numbers.queue(_pass_of_many, old, fresh, basis("monomial", s))
             numbers.read()
             for k, norm in enumerate(numbers.norms):
                 pace.note(iterations + k * s, norm)
@@ -223,6 +223,15 @@ def _pass_of_one(room, numbers, old, fresh, first):
     room.scalar(moments_scalars, mu, numbers.state, numbers.history, beta, alpha)  # 7 to 17
     if not numbers.over:
         room.update(old, fresh, beta, alpha, fresh)  # 18 to 21
+
+
+def _pass_of_many(room, numbers, old, fresh, chosen):
+    s = numbers.s
+    W, alpha, beta = room.few((s, s), "W"), room.few((s,), "alpha"), room.few((s, s), "beta")
+    room.powers(room.r, chosen, fresh)  # 5
+    mu = room.moments_of_iteration(fresh)  # 6
+    room.moments_pass(s, mu, numbers.state, numbers.history, W, alpha, beta)  # 7 to 17
+    room.update(old, fresh, beta, alpha, fresh)  # 18 to 21
 
 
 def _apply(room, v, out):

@@ -24,7 +24,7 @@ from course_pkg.sstep.checks import check_s
 from course_pkg.sstep.directions import Directions, drift
 from course_pkg.sstep.outcome import diverged, ended, fell
 from course_pkg.sstep.pace import Pace
-from course_pkg.sstep.passes import Passes, gram_pass, grams_of
+from course_pkg.sstep.passes import Passes
 from course_pkg.sstep.scalars import ASKED, CONVERGED, gram_scalars
 from course_pkg.sstep.solver import ONE, Start
 from course_pkg.sstep.troubles import Spectrum, gram_trouble
@@ -115,10 +115,10 @@ class _Solving:
         room, s, begun, m = self.room, self.s, self.iterations, 2 * self.s + 1
         fresh, chosen = self.buffers[0][: 2 * s], basis(self.name, s, self.interval)
         numbers = Passes(room, self.norms, self.target, self.limit - begun, s, passes)
-        numbers.queue(gram_pass, self.old, fresh, chosen)
+        numbers.queue(_pass_of_many, self.old, fresh, chosen)
         self._see()
         numbers.read()
-        grams = room.to_host(grams_of(room, s))[: numbers.done]
+        grams = room.to_host(numbers.grams)[: numbers.done]
         self.unseen = np.where(np.tri(m, k=-1, dtype=bool), grams.transpose(0, 2, 1), grams), chosen
         found = None
         for k, norm in enumerate(numbers.norms):
@@ -158,7 +158,9 @@ class _Solving:
         for G in grams:
             self.spectrum.see(G, chosen)
             d = 1 / np.sqrt(np.diag(G)[-1 - self.s : -1])
-            self.conditions.append(projection.condition(d[:, None] * G[-1 - self.s : -1, -1 - self.s : -1] * d))
+            self.conditions.append(
+                projection.condition(d[:, None] * G[-1 - self.s : -1, -1 - self.s : -1] * d)
+            )
 
     # ---- with the host
 
@@ -258,6 +260,15 @@ def _pass_of_one(room, numbers, old, fresh, first):
     room.scalar(gram_scalars, G, numbers.state, numbers.history, C, a)
     if not numbers.over:
         room.project(fresh if first else old, fresh, C, a, fresh)
+
+
+def _pass_of_many(room, numbers, old, fresh, chosen):
+    s = numbers.s
+    C, a = room.few((2 * s, s), "C"), room.few((2 * s,), "a")
+    room.powers(room.r, chosen, fresh)
+    G = room.gram_of_iteration(old, fresh)
+    room.gram_pass(s, G, numbers.state, numbers.history, numbers.grams, C, a)
+    room.project(old, fresh, C, a, fresh)
 
 
 def _projected(G, s):

@@ -13,4 +13,6 @@ EDGE = 7  # edge of the largest tile of a warp of the Gram kernel: 49 sums, 14 l
 WARPS = 6  # warps of a block that has fewer tiles: several warps then share a tile
 REGISTERS = 168  # registers of a thread of such a warp: 12 warps fit on a multiprocessor
 MOST_BY_WARPS = 28  # up to so many vectors, whole warps compute a tile: four tiles along a row
-THREADS_PASS = 128  # of the block that does the scalar work of a pass: more than 2 s + 1, the columns of its matrix
+THREADS_PASS = (
+    128  # of the block that does the scalar work of a pass: more than 2 s + 1, the columns of its matrix
+)

@@ -279,7 +279,9 @@ def test_queued_passes_are_those_of_the_host(name, s, monkeypatch):
         assert ahead.status is each.status and ahead.iterations == each.iterations, more
         np.testing.assert_allclose(ahead.residual_norms, each.residual_norms, rtol=1e-6, atol=1e-12)
         np.testing.assert_allclose(ahead.x.copy_to_host(), each.x.copy_to_host(), rtol=1e-5, atol=1e-9)
-        told = ("lengths", "looks", "fallbacks", "restarts", "s_last") if name == "pcg_sstep" else ("fallbacks",)
+        told = (
+            ("lengths", "looks", "fallbacks", "restarts", "s_last") if name == "pcg_sstep" else ("fallbacks",)
+        )
         assert {k: ahead.extra[k] for k in told} == {k: each.extra[k] for k in told}
         if name == "pcg_sstep":
             np.testing.assert_allclose(ahead.extra["conditions"], each.extra["conditions"], rtol=1e-6)

@@ -1,4 +1,4 @@
-"""The methods on a GPU: one sweep for each operation of a pass, and one synchronisation for each pass of s-step.
+"""The methods on a GPU: one sweep for each operation of a pass; the host waits only after passes that it has queued.
 
 ``A`` is a :class:`~course_pkg.sstep.problem.Laplacian`, which is fused with the recurrence of the basis, or a
 :class:`~course_pkg.spmv.formats.Csr` in GPU memory. b and x0 are device arrays, float64 or float32: grids of three

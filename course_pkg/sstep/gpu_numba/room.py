@@ -100,7 +100,7 @@ class DeviceRoom(Iterations, Room):
         return out.reshape(self.shape)
 
     def to_host(self, array) -> np.ndarray:
-        """Copy the sums of a pass to the host, which waits for the device: the one synchronisation of a pass."""
+        """Copy an array to the host, which waits for all that is queued."""
         return array.copy_to_host()
 
     def kept(self, shape, what="sums"):
