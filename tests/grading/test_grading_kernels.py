@@ -71,7 +71,7 @@ REFUSED = {
         "is outside what the interpreter runs: write a function with def",
     ),
     "a text of its own": (f"exec('''@cuda.jit\ndef f{BODY}''')", "write it there, with def"),
-    "a builtin": ("f = cuda.jit(print)", "write it"),
+    "a builtin": ("f = cuda.jit(print)", "write @cuda.jit above a def"),
     "a walrus": (
         f"@cuda.jit\ndef f{BODY.replace('i < x.size', '(n := x.size) > i')}",
         "on a line of its own, before",

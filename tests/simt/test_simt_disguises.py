@@ -40,6 +40,8 @@ NOT_NEEDED = {
     ("qp_compact_512_float64", 1): "one round is enough for so few unknowns",
     ("brought_scan_of_a_tree", 2): "a thread reads the two elements that it wrote",
     ("sstep_gram_first_3_512_float64", 1): "a thread multiplies the points that it staged",
+    ("sstep_moments_pass_2", 1): "an elimination ends with a barrier of its own",
+    ("sstep_moments_pass_2", 3): "what is read next was there before the barrier before it",
     **{
         (f"over_gpus_{way}", n): "it waits for another GPU, of which one launch sees nothing"
         for way, n in (("send", 0), ("send", 1), ("take", 1))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from course_pkg.simt.front.functions import BY_NAME, PARTS, UFUNCS
 from course_pkg.simt.front.known import BUILTINS, SCALARS
 from course_pkg.simt.run.expressions import OPERATORS
+from course_pkg.simt.run.iterators import More, Next
 
 ALL = ("global", "shared", "local", "constant")
 WRITTEN = ("global", "shared", "local")
@@ -96,7 +97,10 @@ EXPRESSIONS = {
         _one("complex(1.0, {r}).imag"), _one("complex({r}, 2.0).conjugate().real"),
     ],
 }  # fmt: skip
-NO_ELEMENT = {ast.Constant: "a number of the source"}
+NO_ELEMENT = {
+    ast.Constant: "a number of the source",
+    **dict.fromkeys((More, Next), "a step of a loop over a named iterator, which reads as `next` does"),
+}
 
 STATEMENTS = {
     ast.Assign: [Way("x = {r}"), Way("x = y = {r}"), Way("out[i] = {r}"), Way("(x, y), z = ({r}, 1.0), 2.0")],
@@ -143,7 +147,7 @@ STATEMENTS = {
 }  # fmt: skip
 DECIDED_ELSEWHERE = {
     ast.Break: "the branch around it reads", ast.Continue: "the branch around it reads", ast.Pass: "does nothing",
-    ast.Global: "does nothing",
+    ast.Global: "does nothing", ast.Nonlocal: "does nothing",
 }  # fmt: skip
 
 _ARGUMENTS = {

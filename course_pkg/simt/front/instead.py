@@ -161,7 +161,7 @@ SYNTAX = {
     ast.Constant: refusal(
         "a string",
         "give each case a number, as in `FAST = 0`, and compare numbers; a type is written numba.float64, infinity "
-        "math.inf, and a text may only be printed, or be compared by == with another text of the source",
+        "math.inf, and a text may only be printed",
         compiled=True,
     ),
     ast.In: refusal("`in`", "compare by == and or, or in a loop", compiled=True),
@@ -286,7 +286,7 @@ OBJECTS = {  # {class, or (class, name): what to write instead}
     "module": "outside the kernel, assign the function or constant that you need to a name",
     **dict.fromkeys(
         ("str", "str_"),
-        "compare it by == or != with a text written out, or give each case a number and compare numbers",
+        "give each case a number, as in `FAST = 0`, and compare numbers",
     ),
     "dict": _NUMBERS,
     "list": "use a tuple, or pass an array as an argument",

@@ -8,7 +8,6 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import library
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.instead import of_node
-from course_pkg.simt.front.literal import is_text
 from course_pkg.simt.front.typing import BOOL
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
@@ -24,9 +23,6 @@ _STRICT = {ast.Lt: ast.Lt, ast.LtE: ast.Lt, ast.Gt: ast.Gt, ast.GtE: ast.Gt}
 
 @handles(ast.Compare)
 def _compare(run, frame, node, mask):
-    texts = [_text(frame, one) for one in (node.left, *node.comparators)]
-    if len(texts) == 2 and None not in texts and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
-        return run.constant.truth((texts[0] == texts[1]) == isinstance(node.ops[0], ast.Eq))
     left_node, left, result = node.left, evaluate(run, frame, node.left, mask), None
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         inner = mask if result is None or run.dry else mask.split(result.data)[0]
@@ -49,16 +45,6 @@ def _compare(run, frame, node, mask):
         result = one if result is None else joined(run, True, result, one, mask)
         left_node, left = right_node, right
     return result
-
-
-def _text(frame, node) -> str | None:
-    """Return the text that an expression is, or that a name of the module or of a function around the kernel has."""
-    if is_text(node):
-        return node.value
-    if not isinstance(node, ast.Name) or node.id in frame.program.assigned or frame.outer is not None:
-        return None
-    thing = frame.program.names.get(node.id)
-    return thing if isinstance(thing, str) else None
 
 
 def decide_if_needed(run, frame, node, result, mask) -> None:
