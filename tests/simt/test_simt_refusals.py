@@ -105,7 +105,10 @@ WHAT = {
         "cuda.fp16 is outside what the interpreter runs: .*numba.float16",
     ),
     "a text": ("y = 'fast'", "a string is outside .*: give each case a number, as in `FAST = 0`"),
-    "a text of the module": ("y = MODE", "the str 'MODE' is outside .*: give each case a number, as in `FAST = 0`"),
+    "a text of the module": (
+        "y = MODE",
+        "the str 'MODE' is outside .*: give each case a number, as in `FAST = 0`",
+    ),
     "an object": (
         "y = SOLVER.gain",
         r"what it needs of SOLVER a name of its own, as in `value = SOLVER\.value`",
