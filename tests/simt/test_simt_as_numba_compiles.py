@@ -26,7 +26,7 @@ NAMES |= {name: getattr(numba, name) for name in ("float32", "float64", "int32",
 
 # what Numba compiles and the interpreter refuses, by the beginning of its reason
 REFUSED_HERE = {
-    "texts": ("'a'", "ord(", "len('abc')", "in 'abc'", "b'a'"),
+    "texts": ("'a'", "'abc' == ", "ord(", "len('abc')", "in 'abc'", "b'a'"),
     "loops over nothing, rows that do not fit, and other mistakes": (
         *(
             "i, j = x",
