@@ -62,6 +62,7 @@ class Watch:
         self._run, self._frame, self._node = run, frame, node
         self._before: dict | None = None
         self._changed: set = set()
+        self._lets_on = False
         self._restart(None)
         if isinstance(node.test, ast.Constant) and node.test.value and not leaves(node):
             raise self._stopped("nothing in it leaves it")
@@ -87,7 +88,7 @@ class Watch:
             waited = self._waits("a trip changes nothing that decides about the next one", True)
         self.end()
         self._trips += 1
-        often = FEW if self._may_wait else WATCHED
+        often = 1 if self._lets_on else FEW if self._may_wait else WATCHED
         if waited or self._trips % often == 0 or self._work(self._looked) > UNWATCHED:
             self._look()
 
@@ -106,7 +107,7 @@ class Watch:
         elif self._work(self._since) > self._tolerated and self._trips > FEWEST:
             self._waits("its trips bring it no closer to its end", False)
         elif self._may_wait and isinstance(self._run.half, Role):
-            self._run.half.lets_others_on()
+            self._lets_on = self._run.half.lets_others_on(self)
         self._distances = now
 
     @cached_property

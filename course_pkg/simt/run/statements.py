@@ -50,6 +50,7 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             continue
         if run.half is not None:
             run.half.divide(run.clock.barriers)
+            run.half.comes_to(frame.program.name, node)
             frame.entry, mask = run.half.own(frame.entry), run.half.own(mask)
             if not mask:
                 break

@@ -19,7 +19,7 @@ from course_pkg.simt.run.draws import is_draw, ours
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.gates import Gate, held
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.roles import Waits, others_first
+from course_pkg.simt.run.roles import Role, Waits, others_first
 from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, sees_others, spins_on
 
 BLOCK = ("syncthreads", ".sync(")  # calls at which all threads of a block meet, or of the grid
@@ -136,6 +136,8 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
             here = here.union(came)
         if _comes_too_early(run, frame, turn, here, waiting):
             continue
+        if not here and isinstance(run.half, Role) and run.half.waits(turn, _place(frame, turn, waiting)):
+            continue
         if not here:  # the waiting threads can be released only by each other
             here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
         waited += int(waiting.full.sum()) if run.races is not None else 0
@@ -166,12 +168,16 @@ def _comes_too_early(run, frame, turn: Turn, here: Mask, waiting: Mask) -> bool:
     alone = run.wave.by_warp(here.full, False).any(axis=1) & ~held
     if alone.any():
         return False
-    where = Waits(SourceLine(frame.program.name, turn.loop.lineno), waiting, atomics(turn.loop))
+    where = _place(frame, turn, waiting)
     if run.half is not None and run.half.waits(turn, where):
         return True
     if run.launch.may_begin_again:
         others_first(run, where)
     return False
+
+
+def _place(frame, turn: Turn, waiting: Mask) -> Waits:
+    return Waits(SourceLine(frame.program.name, turn.loop.lineno), waiting, atomics(turn.loop))
 
 
 def _one_try(
