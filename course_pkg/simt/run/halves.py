@@ -16,7 +16,8 @@ from course_pkg.core.access import WARP
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.parts import Part, Parts
-from course_pkg.simt.run.roles import Role, Waits
+from course_pkg.simt.run.roles import Role
+from course_pkg.simt.run.waits import Waits
 
 MOST_IN_VAIN = 4  # turns in a row in which both halves only wait
 

@@ -75,7 +75,7 @@ def sequences(accesses: dict, order: Order, threads: int) -> Iterator[Late]:
     --------
     >>> at, order = {("kernel", 3)}, Order(64)
     >>> [one.groups for one in sequences({5: at, 1: at}, order, 64)]
-    [((1,), (5,)), ((5,), (1,)), ((1,), (5,))]
+    [((1,), (5,)), ((1,), (5,)), ((5,), (1,))]
     >>> next(sequences(dict.fromkeys(range(64), at), order, 64)).groups == ((*range(32),), (*range(32, 64),))
     True
     """
@@ -90,7 +90,7 @@ def sequences(accesses: dict, order: Order, threads: int) -> Iterator[Late]:
     if len(late) > most:
         late = *late[: most // 2], *late[-(most - most // 2) :]
     yield Late(late)
-    if len(late) > 1:
-        yield Late(late[::-1])
     held = sorted({min(accesses), max(accesses)})
     yield Late(tuple((thread,) for thread in held), tuple(frozenset(accesses[thread]) for thread in held))
+    if len(late) > 1:
+        yield Late(late[::-1])

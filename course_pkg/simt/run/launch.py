@@ -26,19 +26,16 @@ from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.named import named, parts_of
 from course_pkg.simt.run.order import Order, in_order, put
 from course_pkg.simt.run.printing import Printer, without
-from course_pkg.simt.run.roles import Apart
 from course_pkg.simt.run.sketch import Sketched
 from course_pkg.simt.run.spinning import may_wait
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
+from course_pkg.simt.run.waits import Apart
 
 WAVE_THREADS = 1 << 18
-LATE = (
-    8,
-    500,
-    4_000,
-)  # statements of a launch with late threads: times those of the first one, least and most
+# statements of all launches with late threads: as a multiple of those of the first launch, least and most
+LATE = (8, 500, 4_000)
 PATIENCE = 1_000_000  # statements: without a budget, a wave stops after so many (minutes of work)
 
 
@@ -134,15 +131,14 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
         if hands_over and not state.log.raced:
             after = [a.copy() for a in arrays]
             times, least, most = LATE
-            few = min(most, max(least, times * state.ran))
+            left = min(most, max(least, times * order.ran))
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
             for late in order.with_late(state.races, threads):
                 put(arrays, before)
-                with suppress(
-                    SimtError
-                ):  # too long, or some threads need the late ones, though no atomic says so
-                    state.log.add_all(run(late, None, few).log)
-                if state.log.raced:
+                with suppress(SimtError):  # too long, or threads need the late ones, though no atomic says so
+                    state.log.add_all(run(late, None, left).log)
+                left -= late.ran
+                if state.log.raced or left <= 0:
                     break
             put(arrays, after)
         return state
@@ -186,6 +182,7 @@ def _run_waves(launch, arguments, memory, counters, check, steps, order, sketche
             printer.forget()
         raise
     finally:
+        order.ran += state.ran
         if printer is not None:
             printer.close()
     if counters is not None:

@@ -14,8 +14,9 @@ from course_pkg.simt.front.typing import INT64, dtype_of
 from course_pkg.simt.run.access import place_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.deciding import leaves
 from course_pkg.simt.run.doubtful import require_no_doubt
-from course_pkg.simt.run.endless import Watch, leaves
+from course_pkg.simt.run.endless import Watch
 from course_pkg.simt.run.expressions import condition
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch
 from course_pkg.simt.run.iteration import Iterator, counted_by, item_of, sequence_of, written_out

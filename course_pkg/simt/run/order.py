@@ -17,7 +17,8 @@ from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.run.halves import in_halves
 from course_pkg.simt.run.late import Late, sequences
 from course_pkg.simt.run.meetings import Meetings
-from course_pkg.simt.run.roles import Apart, in_roles, parts_of
+from course_pkg.simt.run.roles import in_roles, parts_of
+from course_pkg.simt.run.waits import Apart
 
 _ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
 _SEEN: ContextVar[list | None] = ContextVar("seen", default=None)
@@ -53,6 +54,8 @@ class Order:
         All arrays that the launch may write.
     late : Late or None
         The threads that are late (:mod:`.late`).
+    ran : int
+        How many statements have run in this order.
     """
 
     parity: int | None = None
@@ -61,6 +64,7 @@ class Order:
     behind: float | None = None
     arrays: list = field(default_factory=list)
     late: Late | None = None
+    ran: int = 0
     _stops: dict = field(
         default_factory=dict
     )  # {first block of a wave: where each of its roles begins to be late}

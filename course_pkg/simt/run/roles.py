@@ -2,7 +2,7 @@
 
 All threads of a wave run in lock step. So a warp that fills tiles in a loop, inside one side of an ``if``, would come
 to the end of this loop before the warp that empties the tiles, on the other side, begins. If the first one waits there
-for the second, nothing changes any more. The launch then begins again (:class:`Apart`), and the waiting threads are a
+for the second, nothing changes any more. The launch then begins again (:mod:`.waits`), and the waiting threads are a
 part of their own (:mod:`.parts`): a *role*. A role runs until it waits in a loop, or at a barrier, and then lets the
 next one go on. If no role can go on, one of them is divided once more, until nothing is left to divide.
 """
@@ -10,101 +10,14 @@ next one go on. If no role can go on, one of them is divided once more, until no
 import ast
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.lanes import Mask, Wave
 from course_pkg.simt.run.parts import Part, Parts
+from course_pkg.simt.run.waits import Waits, divide, each_block, in_blocks
 
 IN_VAIN = 3  # rounds in which no role does more than wait
-MOST = 64  # roles of a wave
-
-
-@dataclass
-class Apart(Exception):
-    """Ends a launch that begins again with more roles.
-
-    Attributes
-    ----------
-    wave : tuple of int
-        The first block of the wave.
-    roles : list of ndarray of bool
-        The lanes of each role.
-    stops : list
-        Where each role begins to be late (:mod:`.late`).
-    steps : int or None
-        How many statements the launch may still run.
-    """
-
-    wave: tuple
-    roles: list
-    stops: list
-    steps: int | None = None
-
-
-@dataclass
-class Waits:
-    """Where a role waits, and for what.
-
-    Attributes
-    ----------
-    where : SourceLine
-    lanes : Mask
-    names : frozenset of str
-        In a loop: the arrays whose atomics the threads wait for.
-    pending : ndarray of bool, or None
-        At a barrier: the blocks that have not passed it.
-    whole : bool
-        Whether all blocks wait for each other.
-    here, votes : ndarray of int
-        For each block, how many threads of the role came to the barrier, and how many of them voted yes.
-    all_here, all_votes : ndarray of int
-        The same of all roles, for the blocks that have passed.
-    call
-        At a shuffle, a vote or a warp's barrier: its call.
-    arguments : list of Value
-        Of this call, or what the threads of blocks vote on.
-    peers : list of (Mask, Value)
-        What other roles have voted on, with their lanes, in blocks that have passed.
-    found : list
-        The result of this call, as soon as it is known.
-    alone : ndarray of bool, or None
-        Of these calls: the warps that wait for lanes which have not come.
-    """
-
-    where: SourceLine
-    lanes: Mask
-    names: frozenset = frozenset()
-    pending: np.ndarray | None = None
-    whole: bool = False
-    here: np.ndarray | None = None
-    votes: np.ndarray | None = None
-    all_here: np.ndarray | None = None
-    all_votes: np.ndarray | None = None
-    call: ast.Call | None = None
-    arguments: list = field(default_factory=list)
-    peers: list = field(default_factory=list)
-    found: list = field(default_factory=list)
-    alone: np.ndarray | None = None
-
-    @property
-    def kept(self) -> Mask:
-        """The lanes that cannot go on: at a barrier, those of the blocks or warps that have not all come."""
-        wave = self.lanes.wave
-        if self.alone is not None:
-            return self.lanes.narrow(
-                wave.from_warps(np.broadcast_to(self.alone[:, None], self.lanes.rows.shape))
-            )
-        if self.pending is not None:
-            return _in_blocks(self.lanes, self.pending)
-        return self.lanes
-
-    @property
-    def in_loop(self) -> bool:
-        """Whether threads wait in a loop, and not at a place where threads meet."""
-        return self.pending is None and self.call is None
 
 
 class Role(Part):
@@ -224,7 +137,7 @@ class Role(Part):
         """Let all blocks of which the last thread has come pass the barrier; return how many these are."""
         at = [one for one in self.crew.members if not one.done and one.at_barrier]
         here = sum(np.where(one.stuck.pending, one.stuck.here, 0) for one in at)
-        living = sum(_each_block(one.living) for one in self.crew.members)
+        living = sum(each_block(one.living) for one in self.crew.members)
         complete = self.stuck.pending & (here == living)
         if self.stuck.whole and not (here == living).all():
             return 0
@@ -235,7 +148,7 @@ class Role(Part):
             if both.any() and one.stuck.where != self.stuck.where:
                 self.crew.torn(one, both)
         votes = sum(np.where(one.stuck.pending, one.stuck.votes, 0) for one in at)
-        asked = [(one, _in_blocks(one.stuck.lanes, complete), one.stuck.arguments) for one in at]
+        asked = [(one, in_blocks(one.stuck.lanes, complete), one.stuck.arguments) for one in at]
         for one in at:
             one.stuck.peers += [
                 (lanes, a[0]) for other, lanes, a in asked if other is not one and lanes and a
@@ -341,16 +254,7 @@ class Crew(Parts):
                 if not role.done and role.stuck is not None and only in (None, role):
                     others = [(one.lanes.full, one.stops) for one in self.members]
                     others = others[:at], others[at + 1 :]
-                    _divide(role.lanes, role.run.exited, role.stuck.kept, others, by_warp, role.stops)
-
-
-def _in_blocks(lanes: Mask, blocks: np.ndarray) -> Mask:
-    """Return the lanes of a mask that belong to some blocks."""
-    return lanes.narrow(np.repeat(blocks, lanes.wave.threads_per_block).reshape(lanes.wave.shape))
-
-
-def _each_block(lanes: Mask) -> np.ndarray:
-    return np.count_nonzero(lanes.wave.spread(lanes.full), axis=1)
+                    divide(role.lanes, role.run.exited, role.stuck.kept, others, by_warp, role.stops)
 
 
 def others_first(run, waits: Waits) -> None:
@@ -365,25 +269,7 @@ def others_first(run, waits: Waits) -> None:
         run.half.crew.divide()
     else:
         for by_warp in (True, False):
-            _divide(run.wave.everyone, run.exited, waits.lanes, ([], []), by_warp)
-
-
-def _divide(
-    lanes: Mask, exited: Mask, stuck: Mask, others: tuple, by_warp: bool, stops: frozenset = frozenset()
-) -> None:
-    """Make two roles of one: of the lanes that are stuck, and of the others, if some of these have not left.
-
-    ``others``: the roles before and behind the divided one, each with its ``stops``. ``by_warp``: whether all lanes of
-    a warp with a stuck lane are in the first of the two.
-    """
-    wave, apart, (before, behind) = lanes.wave, stuck.full, others
-    if by_warp:
-        rows = stuck.rows
-        apart = wave.from_warps(np.broadcast_to(rows.any(axis=1)[:, None], rows.shape))
-    rest = lanes.full & ~apart
-    if apart.any() and (rest & ~exited.full).any() and len(before) + len(behind) + 2 <= MOST:
-        roles = [*before, (lanes.full & apart, stops), (rest, stops), *behind]
-        raise Apart(wave.first, [one for one, _ in roles], [stop for _, stop in roles])
+            divide(run.wave.everyone, run.exited, waits.lanes, ([], []), by_warp)
 
 
 def _holds(node: ast.stmt, line: int) -> bool:

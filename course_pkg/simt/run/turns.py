@@ -19,13 +19,14 @@ from course_pkg.simt.run.draws import is_draw, ours
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.gates import Gate, held
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.roles import Role, Waits, others_first
+from course_pkg.simt.run.roles import Role, others_first
 from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, sees_others, spins_on
+from course_pkg.simt.run.waits import Waits
 
 BLOCK = ("syncthreads", ".sync(")  # calls at which all threads of a block meet, or of the grid
 MOST_WAITED = (
     1 << 17
-)  # waiting threads, summed over all turns: 512 threads that take one lock, or five seconds
+)  # waiting threads, summed over all turns: 512 threads that take one lock, in ten seconds
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import numpy as np
 
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.merge import merge
-from course_pkg.simt.run.roles import Role, Waits
+from course_pkg.simt.run.roles import Role
 from course_pkg.simt.run.values import Value
+from course_pkg.simt.run.waits import Waits
 
 
 def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
