@@ -74,12 +74,12 @@
 
   window.keepFormulasWhole = keepWhole;  // for decks, which are measured as soon as they are drawn
 
-  // A number stands in one line with its unit, its power of ten or its lecture, a name with what it is set to, and what is
-  // left out, or a dot between words, with the word before it.
+  // A number stands in one line with its unit, its power of ten or its lecture, a name with what it is set to, and what
+  // is left out with the word before it. Nor does a line begin with a sign between two words or numbers.
   const UNITS = /(\d) (?=(?:[mµnp]?s|[kKMGT]?i?B(?:\/s)?|[MGT](?:F|FLOP)\/s|[MG]?Hz|GPUs?|bytes?|flops?)(?![\wµ]))/g;
   const SET = /(\]|\b[A-Za-z]) = (?=\w+\[|\d)/g;
   const POWERS = /(\d) · (?=10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/g;
-  const BEFORE_SIGN = / (?=…|· )/g;
+  const BEFORE_SIGN = / (?=…|[·=≠≈<>≤≥+−×÷] )/g;
   const NUMBERED = /\b([Ll]ectures?|[Ee]xercise) (?=\d)/g;
   const AS_IT_IS = 'pre, code, svg, math, script, style, textarea, [contenteditable=true], mjx-container, aside.notes, .widget-readout';
 
