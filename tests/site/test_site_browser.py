@@ -155,7 +155,7 @@ def test_a_lecture_works_without_a_kernel(site, browser):
     page.locator("button[aria-pressed=true]").wait_for()
     assert "mod-active" in page.get_by_role("button", name="10", exact=True).get_attribute("class")
     page.locator("p mjx-container svg").wait_for()
-    assert page.locator("h1").inner_text().startswith("1 · Small")
+    assert page.locator("h1").inner_text().startswith("1\u00a0· Small")
     assert not page.get_by_text("One minute.").is_visible()
     page.get_by_text("For the speaker").click()
     assert page.get_by_text("One minute.").is_visible()
@@ -216,7 +216,7 @@ def test_a_deck_is_a_card_with_its_first_slide_as_light_or_dark_as_the_page(site
         seen.append((site[0] / picture.get_attribute("src")).read_bytes())
     assert seen[0] != seen[1]
     assert (
-        "1 · Small" in page.locator(".decks").inner_text()
+        "1\u00a0· Small" in page.locator(".decks").inner_text()
         and "2 slides" in page.locator(".decks").inner_text()
     )
     page.locator(".decks a").click()

@@ -81,12 +81,15 @@
   const POWERS = /(\d) · (?=10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/g;
   const BEFORE_SIGN = / (?=…|[·=≠≈<>≤≥+−×÷] )/g;
   const NUMBERED = /\b([Ll]ectures?|[Ee]xercise) (?=\d)/g;
-  const AS_IT_IS = 'pre, code, svg, math, script, style, textarea, [contenteditable=true], mjx-container, aside.notes, .widget-readout';
+  const AS_IT_IS = 'pre, code, svg, math, .math, mjx-container, script, style, aside.notes, .widget-readout, '
+    + 'textarea, select, [contenteditable=true], table.records';  // whose cells are compared with what was chosen
+  const NOT_YET_DRAWN = /\$|\\[([]/;  // a formula is a box of its own as soon as MathJax has drawn it
 
   function keepTogether(part) {
     const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
+      if (NOT_YET_DRAWN.test(text.data)) continue;
       const kept = [UNITS, NUMBERED].reduce((told, found) => told.replace(found, '$1\u00a0'), text.data)
         .replace(SET, '$1\u00a0=\u00a0').replace(POWERS, '$1\u00a0·\u00a0').replace(BEFORE_SIGN, '\u00a0');
       if (kept !== text.data && !text.parentElement.closest(AS_IT_IS)) text.data = kept;
@@ -101,7 +104,13 @@
   const later = () => {
     if (waiting) return;
     waiting = true;
-    setTimeout(() => { waiting = false; describe(document); keepWhole(document); document.querySelectorAll(READ).forEach(keepTogether); letScroll(document); }, 60);
+    setTimeout(() => {
+      waiting = false;
+      describe(document);
+      keepWhole(document);
+      document.querySelectorAll(READ).forEach(keepTogether);
+      letScroll(document);
+    }, 60);
   };
   const watch = () => {
     later();
