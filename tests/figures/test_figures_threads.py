@@ -17,6 +17,8 @@ def test_no_number_of_a_lane_touches_a_frame(monkeypatch):
     _levels(figure)
     (ax,) = figure.axes
     numbers = [text.get_window_extent() for text in ax.texts if text.get_text().isdigit()]
-    frames = [patch.get_window_extent() for patch in ax.artists + ax.patches if isinstance(patch, FancyBboxPatch)]
+    frames = [
+        patch.get_window_extent() for patch in ax.artists + ax.patches if isinstance(patch, FancyBboxPatch)
+    ]
     assert len(numbers) == 10 and len(frames) > 32
     assert not [number for number in numbers if any(number.overlaps(frame) for frame in frames)]

@@ -293,8 +293,12 @@ def test_the_arrow_of_a_list_is_seen_on_its_ground(site, browser, theme):
     page.goto((site[0] / "lectures" / "01_small.html").as_uri())
     choice = page.locator(".widget-dropdown select")
     choice.wait_for()
-    page.wait_for_function("getComputedStyle(document.querySelector('.widget-dropdown select')).backgroundImage !== 'none'")
-    picture, ground = choice.evaluate("e => { const s = getComputedStyle(e); return [s.backgroundImage, s.backgroundColor]; }")
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('.widget-dropdown select')).backgroundImage !== 'none'"
+    )
+    picture, ground = choice.evaluate(
+        "e => { const s = getComputedStyle(e); return [s.backgroundImage, s.backgroundColor]; }"
+    )
     ink = [int(picture.split("%23")[1][k : k + 2], 16) for k in (0, 2, 4)]
     paper = [int(part) for part in re.findall(r"\d+", ground)[:3]]
     light, dark = sorted((luminance(ink), luminance(paper)), reverse=True)
