@@ -49,7 +49,7 @@ def test_every_combination_is_drawn_once_and_found_by_its_indices():
 
 
 def test_a_slider_with_long_words_gets_a_longer_part_of_its_row():
-    """The row is divided by letters alone: if each slider had a fixed length first, long words would leave it no track."""
+    """The row is divided by letters alone: with a fixed length for each slider, long words would leave it no track."""
     controls, _ = parts(explorer(frame, halo=["none", "a word of many letters"], padding=[1]))
     assert [control.layout.flex for control in controls] == [f"{24 + 4 + 22} 1 0px", f"{24 + 7 + 1} 1 0px"]
     assert all(control.layout.min_width == "240px" for control in controls), "narrower, it begins a row"
