@@ -15,6 +15,7 @@ import numpy as np
 from course_pkg.simt.errors import Endless
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import SCALARS
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.deadlock import for_ever, line_of
@@ -161,7 +162,7 @@ class Watch:
     @cached_property
     def _known(self) -> bool:
         """Whether a trip can change nothing but variables and memory, so that an unchanged one repeats itself."""
-        plain = not any(isinstance(part, ast.NamedExpr) for part in ast.walk(self._node))
+        plain = not any(isinstance(part, ast.NamedExpr) for part in walk(self._node))
         return plain and _all_known(self._run, self._frame, self._node, set())
 
     def _unchanged(self) -> bool:
@@ -204,7 +205,7 @@ def deciding(node: ast.While) -> frozenset:
 
 def _all_known(run, frame, node, seen: set) -> bool:
     """Return whether all functions that a piece of source calls are known, or device functions that call such alone."""
-    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+    for call in (part for part in walk(node) if isinstance(part, ast.Call)):
         if ast.unparse(call.func).rpartition(".")[2] in KNOWN:
             continue
         program = program_called(run, frame, call)
@@ -221,7 +222,7 @@ def _all_known(run, frame, node, seen: set) -> bool:
 def tests(node: ast.While) -> tuple:
     """Return the comparisons of two numbers that decide whether a loop goes on."""
     read = [node.test, *(test for way in _headers(node.body, ()) for test in way)]
-    found = (p for one in read for p in ast.walk(one) if isinstance(p, ast.Compare))
+    found = (p for one in read for p in walk(one) if isinstance(p, ast.Compare))
     of_two = [c for c in found if len(c.ops) == 1 and isinstance(c.ops[0], COMPARED)]
     if isinstance(node.test, (ast.Name, ast.Subscript)):  # `while k` is `while k != 0`
         of_two.append(ast.Compare(node.test, [ast.NotEq()], [ast.Constant(0)]))
@@ -242,7 +243,7 @@ def _assignments(body, around):
     for statement in body:
         if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            stored = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            stored = {n.id for t in targets for n in walk(t) if isinstance(n, ast.Name)}
             yield stored, (statement, *around)
         if isinstance(statement, ast.For):
             yield _names([statement.target]), (statement.iter, *around)
@@ -258,7 +259,7 @@ def _branches(statement):
 
 
 def _names(nodes) -> set:
-    return {p.id for node in nodes for p in ast.walk(node) if isinstance(p, ast.Name)}
+    return {p.id for node in nodes for p in walk(node) if isinstance(p, ast.Name)}
 
 
 def _same(before, now) -> bool:
