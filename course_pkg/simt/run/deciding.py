@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 
 from course_pkg.simt.front.typing import SCALARS
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.hints import LOADS
 from course_pkg.simt.run.locating import owner
@@ -55,7 +56,7 @@ def deciding(node: ast.While) -> frozenset:
 
 def all_known(run, frame, node, seen: set) -> bool:
     """Return whether all functions that a piece of source calls are known, or device functions that call such alone."""
-    for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+    for call in (part for part in walk(node) if isinstance(part, ast.Call)):
         if ast.unparse(call.func).rpartition(".")[2] in KNOWN:
             continue
         program = program_called(run, frame, call)
@@ -72,7 +73,7 @@ def all_known(run, frame, node, seen: set) -> bool:
 def tests(node: ast.While) -> tuple:
     """Return the comparisons of two numbers that decide whether a loop goes on."""
     read = [node.test, *(test for way in _headers(node.body, ()) for test in way)]
-    found = (p for one in read for p in ast.walk(one) if isinstance(p, ast.Compare))
+    found = (p for one in read for p in walk(one) if isinstance(p, ast.Compare))
     of_two = [c for c in found if len(c.ops) == 1 and isinstance(c.ops[0], COMPARED)]
     if isinstance(node.test, (ast.Name, ast.Subscript)):  # `while k` is `while k != 0`
         of_two.append(ast.Compare(node.test, [ast.NotEq()], [ast.Constant(0)]))
@@ -93,7 +94,7 @@ def _assignments(body, around):
     for statement in body:
         if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            stored = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            stored = {n.id for t in targets for n in walk(t) if isinstance(n, ast.Name)}
             yield stored, (statement, *around)
         if isinstance(statement, ast.For):
             yield _names([statement.target]), (statement.iter, *around)
@@ -109,7 +110,7 @@ def _branches(statement):
 
 
 def _names(nodes) -> set:
-    return {p.id for node in nodes for p in ast.walk(node) if isinstance(p, ast.Name)}
+    return {p.id for node in nodes for p in walk(node) if isinstance(p, ast.Name)}
 
 
 def same(before, now) -> bool:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from course_pkg.simt.errors import Endless
 from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.deadlock import for_ever, line_of
@@ -145,7 +146,7 @@ class Watch:
     @cached_property
     def _known(self) -> bool:
         """Whether a trip can change nothing but variables and memory, so that an unchanged one repeats itself."""
-        plain = not any(isinstance(part, ast.NamedExpr) for part in ast.walk(self._node))
+        plain = not any(isinstance(part, ast.NamedExpr) for part in walk(self._node))
         return plain and all_known(self._run, self._frame, self._node, set())
 
     def _unchanged(self) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.draws import is_draw, ours
 from course_pkg.simt.run.expressions import evaluate
@@ -110,7 +111,7 @@ def may_wait_here(run, frame, node: ast.While) -> bool:
     """Return whether a loop may wait for what other threads do."""
     place = "may wait", node
     if place not in run.spins:
-        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+        calls = [part for part in walk(node) if isinstance(part, ast.Call)]
         trees = [node]
         if any(program_called(run, frame, call) is not None for call in calls):
             trees += [program.tree for program in run.launch.programs.values()]
@@ -185,7 +186,7 @@ def _one_try(
     run, frame, spin: list, turn: Turn, gate: Gate | None, lanes: Mask, execute
 ) -> tuple[Mask, Mask]:
     """Let lanes try to pass the loop once; return the lanes that passed it, and the lanes that still wait."""
-    outer, inner = (run.turns, run.gate), [one for one in ast.walk(turn.loop) if isinstance(one, ast.While)]
+    outer, inner = (run.turns, run.gate), [one for one in walk(turn.loop) if isinstance(one, ast.While)]
     run.turns = {**run.turns, **dict.fromkeys(inner, run.wave.nobody)}
     run.gate = gate
     came = execute(run, frame, spin, lanes) if lanes else lanes
@@ -234,7 +235,7 @@ def _in_side(run, frame, body: list, other: list) -> Spin | None:
     """Return the result of :func:`_spinning` for one side of an ``if``, where no other statement gives back."""
     if not body:
         return None
-    at = prepares(body)
+    at = prepares(tuple(body))
     first, *rest = body[at:]
     found = _spinning(run, frame, first)
     if found is not None:  # `own = flags[i:]` before the loop is a name of an array that the threads wait for
@@ -291,7 +292,7 @@ def _same_arrays(frame, names: frozenset) -> frozenset:
 
 def _meets(run, frame, node, words=("sync",)) -> bool:
     """Return whether threads have to meet in a statement: at a barrier, a vote or a shuffle."""
-    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    calls = [part for part in walk(node) if isinstance(part, ast.Call)]
     programs = [program_called(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
     texts = [f"{ast.unparse(call.func)}(" for call in calls]
     texts += [ast.unparse(program.tree) for program in programs if program is not None]
