@@ -15,7 +15,7 @@ import numpy as np
 from course_pkg.simt.errors import Endless
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import SCALARS
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, regions_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.deadlock import for_ever, line_of
 from course_pkg.simt.run.hints import LOADS
@@ -168,7 +168,7 @@ class Watch:
         now = self._values()
         if not self._known or now.keys() != self._before.keys():
             return False
-        if self._changed & {value.region for value in now.values() if isinstance(value, Array)}:
+        if self._changed & {region for value in now.values() for region in regions_of(value)}:
             return False
         return all(_same(self._before[name], value) for name, value in now.items())
 

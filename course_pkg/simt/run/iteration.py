@@ -10,7 +10,7 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays, Choice
 from course_pkg.simt.run.access import element, loaded, locate
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate
@@ -72,7 +72,7 @@ class Indices:
     size: Value
 
 
-SEQUENCES = (Range, Flat, Elements, Indices, Array, tuple, Enumerated, Zipped)
+SEQUENCES = (Range, Flat, Elements, Indices, Array, Choice, tuple, Enumerated, Zipped)
 
 
 def sequence_of(run, frame, node, mask):
@@ -95,7 +95,7 @@ def sequence_of(run, frame, node, mask):
                 compiled=True,
             )
         sequence.begun = True
-    if isinstance(sequence, Array) and not sequence.ndim:
+    if isinstance(sequence, Arrays) and not sequence.ndim:
         raise SimtError.at(
             frame.program.name,
             node.lineno,
@@ -150,7 +150,7 @@ def counted_by(run, sequence, mask) -> Range:
 
 def length_of(run, sequence, mask) -> Value:
     """Return the number of items of a sequence."""
-    if isinstance(sequence, Array):
+    if isinstance(sequence, Arrays):
         return sequence.shape[0]
     if isinstance(sequence, tuple):
         return run.constant(len(sequence))
@@ -190,7 +190,7 @@ def item_of(run, frame, node, sequence, at: Value, mask):
 
 
 def _part(run, frame, node, sequence, at: Value, mask):
-    if isinstance(sequence, Array):
+    if isinstance(sequence, Arrays):
         return loaded_part(run, frame, node, sequence, at, mask)
     if isinstance(sequence, tuple):
         return part_of_tuple(run, frame, node, sequence, at, mask)
@@ -234,13 +234,13 @@ def indices_of(run, frame, node, arguments, mask) -> Indices:
     return Indices(shape, size)
 
 
-def loaded_part(run, frame, node, array: Array, at: Value, mask):
+def loaded_part(run, frame, node, array: Arrays, at: Value, mask):
     """Return element ``at`` of a vector, or row ``at`` of another array."""
     found = element(run, frame, node, array, at, mask)
-    return loaded(run, frame, node, found, mask) if isinstance(found, Array) else found
+    return loaded(run, frame, node, found, mask) if isinstance(found, Arrays) else found
 
 
-def taken_apart(run, frame, target, value: Array, mask) -> tuple:
+def taken_apart(run, frame, target, value: Arrays, mask) -> tuple:
     """Return the elements that an assignment such as ``x, y = a`` gives to the names on the left.
 
     Raises

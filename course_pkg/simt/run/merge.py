@@ -2,14 +2,12 @@
 
 import numpy as np
 
-from course_pkg.simt.errors import Unsupported
-from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import dtype_of, unify
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays
+from course_pkg.simt.run.choices import chosen, not_alike
 from course_pkg.simt.run.hindsight import follow_either
 from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.values import Value
-from course_pkg.simt.run.views import merge_views
 
 
 def merge(run, mask, new, old, seen=True):
@@ -45,19 +43,11 @@ def merge(run, mask, new, old, seen=True):
         return rebuilt(new, (merge(run, mask, a, b, seen) for a, b in zip(new, old, strict=True)))
     if new is old:
         return new
-    if isinstance(new, Array) and isinstance(old, Array):
-        view = merge_views(run, mask, new, old)
-        if view is not None:
-            return view
+    if isinstance(new, Arrays) and isinstance(old, Arrays):
+        return chosen(run, [(new, mask), (old, run.wave.everyone.minus(mask))])
     if new is None or old is None:
         return new if old is None else old
-    raise Unsupported.of(
-        refusal(
-            "a name that stands for one array or function in some threads and for another one in others",
-            "write if and else around the two uses",
-            compiled=True,
-        )
-    )
+    raise not_alike()
 
 
 def _choose(mask, new, old):

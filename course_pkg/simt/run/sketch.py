@@ -245,12 +245,13 @@ def note_store(run, array: Array) -> None:
 
 def note_view(run, array: Array, nbytes: int) -> None:
     """Record that the kernel sees an array, or any that it may stand for, as elements of ``nbytes`` bytes."""
-    for name in {array.region.place} if array.region.place else _names(array):
+    for name in _names(array):
         run.narrowest[name] = gcd(run.narrowest.get(name, nbytes), nbytes)
 
 
 def _names(array: Array) -> frozenset:
-    return array.others | {array.name}
+    """Return the names of all arrays that an array may stand for; the place where it is made, if the kernel makes it."""
+    return array.others | {array.region.place or array.name}
 
 
 def _settled(variables: dict) -> dict:

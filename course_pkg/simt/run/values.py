@@ -174,6 +174,9 @@ def numba_type_of(thing):
 
 def _layout(array) -> str:
     """Return the order of an array's elements, as Numba writes it: "C", "F", or "A" for any other."""
+    if hasattr(array, "ways"):  # arrays that differ between threads
+        layouts = {_layout(one) for one, _ in array.ways}
+        return layouts.pop() if len(layouts) == 1 else "A"
     for layout, extents, strides in (
         ("C", array.shape[::-1], array.strides[::-1]),
         ("F", array.shape, array.strides),
