@@ -14,7 +14,7 @@ from typing import NamedTuple
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import INT64, unify
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.named import rebuilt
@@ -216,15 +216,15 @@ def of_one_type(values: tuple) -> bool:
     first = values[0] if values else None
     if isinstance(first, Value):
         return all(isinstance(v, Value) and v.type == first.type for v in values)
-    if isinstance(first, Array):
-        return all(isinstance(v, Array) and _alike(v, first) for v in values)
+    if isinstance(first, Arrays):
+        return all(isinstance(v, Arrays) and _alike(v, first) for v in values)
     if isinstance(first, tuple):
         alike = all(isinstance(v, tuple) and len(v) == len(first) for v in values)
         return alike and all(map(of_one_type, zip(*values, strict=True)))
     return not values or all(v is first for v in values)
 
 
-def _alike(one: Array, other: Array) -> bool:
+def _alike(one: Arrays, other: Arrays) -> bool:
     return (one.type, one.ndim) == (other.type, other.ndim)
 
 
