@@ -6,8 +6,9 @@ from course_pkg.simt.front.typing import dtype_of, unify
 from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.choices import chosen, not_alike
 from course_pkg.simt.run.hindsight import follow_either
+from course_pkg.simt.run.iteration import Iterator, Passing, place_in
 from course_pkg.simt.run.named import rebuilt
-from course_pkg.simt.run.values import Value
+from course_pkg.simt.run.values import Sequence, Value
 
 
 def merge(run, mask, new, old, seen=True):
@@ -45,9 +46,24 @@ def merge(run, mask, new, old, seen=True):
         return new
     if isinstance(new, Arrays) and isinstance(old, Arrays):
         return chosen(run, [(new, mask), (old, run.wave.everyone.minus(mask))])
+    if isinstance(new, Sequence) and type(new) is type(old):
+        return _merged(run, mask, new, old, seen)
     if new is None or old is None:
         return new if old is None else old
     raise not_alike()
+
+
+def _merged(run, mask, new: Sequence, old: Sequence, seen):
+    """Merge two sequences, or two iterators; for these, note that each of them may have another name."""
+    merged = type(new)(*(merge(run, mask, getattr(new, part), getattr(old, part), seen) for part in new.parts))
+    if isinstance(new, Iterator):
+        new.torn = old.torn = True
+    elif isinstance(new, Passing) and (new.place or old.place):
+        places = [place_in(run, one) for one in (new, old)]
+        for place in places:
+            place.torn = True
+        merged.place = Iterator(merged, merge(run, mask, *(place.at for place in places), seen))
+    return merged
 
 
 def _choose(mask, new, old):

@@ -19,7 +19,7 @@ from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.state import Loop
-from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
+from course_pkg.simt.run.values import Range, Sequence, Torn, TypeName, Value, Variable
 
 # each round except the last changes the type of a variable, and no kernel has nearly this many variables
 MOST_ROUNDS = 1000
@@ -202,6 +202,9 @@ def any_of(run, things):
         return replace(first, shape=shape, others=_names(first).union(*map(_names, rest)))
     if all(t is first or _same(t, first) for t in rest):
         return first
+    if isinstance(first, Sequence) and all(type(t) is type(first) for t in rest):
+        things = (first, *rest)
+        return type(first)(*(any_of(run, [getattr(t, part) for t in things]) for part in first.parts))
     raise Unsupported.of(
         refusal(
             "a choice between things of different types, or between functions,",

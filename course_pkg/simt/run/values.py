@@ -121,8 +121,17 @@ class Method:
 
 
 @dataclass(slots=True, eq=False)
-class Range:
+class Sequence:
+    """What a loop can run over, besides arrays and tuples; ``parts`` names what it is made of."""
+
+    parts = ()
+
+
+@dataclass(slots=True, eq=False)
+class Range(Sequence):
     """The three values of ``range``."""
+
+    parts = ("start", "stop", "step")
 
     start: Value
     stop: Value
