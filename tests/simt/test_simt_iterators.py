@@ -61,7 +61,8 @@ BODIES = {
         np.zeros(5),
     ),
     "a second loop over a named zip": (
-        "it = zip(a[i], range(9))\nfor x, n in it:\n    if n == i:\n        break\nfor x, n in it:\n    out[i] += n * x",
+        "it = zip(a[i], range(9))\nfor x, n in it:\n    if n == i:\n        break\n"
+        "for x, n in it:\n    out[i] += n * x",
         (ROWS * np.arange(9) * (np.arange(9) > I[:, None])).sum(1),
     ),
     "a second name": (
@@ -116,7 +117,10 @@ def test_items_come_in_order_in_each_thread(case):
         ("it = iter(a[i])\nfor j in range(3 * i):\n    x = next(it)", "no further item in some threads"),
         ("it = iter(a[i])\nx = next(it, 0.0)", "next takes one iterator: make it by iter"),
         ("x = next(a[i])", "next takes one iterator: make it by iter"),
-        ("it = iter(a[i])\nfor x, y in zip(it, it):\n    out[i] = x", r"zip\(it, it\) of an iterator that has a name"),
+        (
+            "it = iter(a[i])\nfor x, y in zip(it, it):\n    out[i] = x",
+            r"zip\(it, it\) of an iterator that has a name",
+        ),
         (
             "it = a[:, 0:9].flat\nfor x in it:\n    break\nfor x in it:\n    out[i] += x",
             "a second use of it, through which a loop passes once",

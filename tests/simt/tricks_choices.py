@@ -27,7 +27,9 @@ TRICKS = {
     "read under one name, written under another": Trick(
         "q, p = (out, a) if t < 32 else (a, out)\nq[t] = 1.0 + t\np[0] = 2.0 * q[(t + 1) % 64]", "race"
     ),
-    "read through a choice": Trick("out[t] = 1.0 + t\nq = out if t % 2 else b\na[t] = q[63 - t]", "race", **B),
+    "read through a choice": Trick(
+        "out[t] = 1.0 + t\nq = out if t % 2 else b\na[t] = q[63 - t]", "race", **B
+    ),
     "read through a choice after a barrier": Trick(
         "out[t] = 1.0 + t\ncuda.syncthreads()\nq = out if t % 2 else b\na[t] = q[63 - t]", CLEAN, **B
     ),
@@ -50,12 +52,14 @@ TRICKS = {
         TILES + "s[t] = t\ncuda.syncthreads()\nq = s if t < 60 else r\nout[t] = q[t]", "uninitialised"
     ),
     "tiles that change places in a loop": Trick(
-        TILES + "p, q = s, r\np[t] = a[t]\nfor j in range(k[t] % 2 + 3):\n    cuda.syncwarp()\n    q[t] = p[t] + 1.0\n"
+        TILES
+        + "p, q = s, r\np[t] = a[t]\nfor j in range(k[t] % 2 + 3):\n    cuda.syncwarp()\n    q[t] = p[t] + 1.0\n"
         "    p, q = q, p\nout[t] = p[t]",
         "divergent_barrier",
     ),
     "arrays that change places in a loop of different length": Trick(
-        "p, q = a, out\nfor j in range(k[t] % 3):\n    q[t] = p[t] + 1.0\n    p, q = q, p\nm[t] = int(p[t])", CLEAN
+        "p, q = a, out\nfor j in range(k[t] % 3):\n    q[t] = p[t] + 1.0\n    p, q = q, p\nm[t] = int(p[t])",
+        CLEAN,
     ),
     "arrays that change places, and the neighbour's": Trick(
         "p, q = a, out\nfor j in range(k[t] % 3):\n    q[t] = p[t] + 1.0\n    p, q = q, p\n"
@@ -65,9 +69,7 @@ TRICKS = {
     "a tile or an array": Trick(
         TILES + "q = s if t % 2 else out\nq[t // 4] = t\ncuda.syncthreads()\na[t] = q[t // 4]", "race"
     ),
-    "a tile or an array, own": Trick(
-        TILES + "q = s if t % 2 else out\nq[t] = t\na[t] = q[t]", CLEAN
-    ),
+    "a tile or an array, own": Trick(TILES + "q = s if t % 2 else out\nq[t] = t\na[t] = q[t]", CLEAN),
     "local arrays": Trick(
         "l = cuda.local.array(2, np.float64)\nv = cuda.local.array(2, np.float64)\nl[0], v[0] = a[t], 1.0\n"
         "q = l if t % 2 else v\nout[t] = q[0]",
@@ -111,7 +113,9 @@ TRICKS = {
     "a choice of choices, own": Trick(
         "q = out if t % 2 else a\np = q if t % 4 < 2 else b\np[t] = t", CLEAN, **B
     ),
-    "out of the bounds of one": Trick("q = out if t < 60 else b\nq[t + 1] = t", "out_of_bounds", more={"b": np.zeros(8)}),
+    "out of the bounds of one": Trick(
+        "q = out if t < 60 else b\nq[t + 1] = t", "out_of_bounds", more={"b": np.zeros(8)}
+    ),
     "chosen by a float in doubt": Trick(FLOAT.replace("#", "m[t] = int(q[0])"), "race", **B),
     "chosen by a float in doubt, stored": Trick(FLOAT.replace("#", "q[t] = 5.0"), "race", **B),
     "chosen by a float in doubt, by an index": Trick(
@@ -120,7 +124,9 @@ TRICKS = {
         **B,
     ),
     "chosen by an integer in doubt": Trick(
-        "if t == 0:\n    cuda.atomic.exch(m, 0, 1)\nx = cuda.atomic.add(m, 0, 0)\nout[t] = (a, b)[x % 2][t]", "race", **B
+        "if t == 0:\n    cuda.atomic.exch(m, 0, 1)\nx = cuda.atomic.add(m, 0, 0)\nout[t] = (a, b)[x % 2][t]",
+        "race",
+        **B,
     ),
     "chosen by a flag, without a fence": Trick(
         "q = b\nif t == 0:\n    out[5] = 1.0\n    cuda.atomic.exch(m, 0, 1)\n"

@@ -33,7 +33,9 @@ class Accesses(Demands):
             return half
 
         def count(lanes):
-            if place.astray or place.parts:  # the index of some lanes that use the value may lie outside of the array
+            if (
+                place.astray or place.parts
+            ):  # the index of some lanes that use the value may lie outside of the array
                 lanes = lanes.narrow(place.inside.full)
             for one in unwritten:
                 one.used_by(lanes)
@@ -160,7 +162,9 @@ class Accesses(Demands):
     def atomic(self, place, name: str, behind=None) -> None:
         narrow = place.array.type in (types.int32, types.uint32)
         together = name in TOGETHER and narrow and _one_a_block(place)
-        self.counters.access(place.array, "atomic", place.where, place.offset, place.inside, together, behind=behind)
+        self.counters.access(
+            place.array, "atomic", place.where, place.offset, place.inside, together, behind=behind
+        )
 
     def _access(self, place, kind: str, lanes, width=1) -> None:
         """Count an access; an access to a complex number counts as two, one for each part."""

@@ -56,7 +56,9 @@ class Counters:
         self.flops: dict[SourceLine, Operations] = defaultdict(Operations)
         self.products: list = []
         self.sums: list = []  # additions that may fuse a product
-        self.mixed: set = set()  # (space, kind, line) of accesses to several arrays at once that count as several
+        self.mixed: set = (
+            set()
+        )  # (space, kind, line) of accesses to several arrays at once that count as several
         self.integer_ops = 0
         self.barriers = 0
         self.lanes_at_work = 0
@@ -92,8 +94,8 @@ class Counters:
 
         ``together``: the lanes of a warp combine their atomic updates into one. ``width``: each lane touches this
         number of neighbouring elements, which lie in one sector. ``offset`` broadcasts to the wave's shape; in shared
-        and local memory it counts from the start of the copy of the block or thread. ``behind``: the lanes whose part of
-        the same access, in other arrays, has been counted, so that their warps make no request of their own.
+        and local memory it counts from the start of the copy of the block or thread. ``behind``: the lanes whose part
+        of the same access, in other arrays, has been counted; their warps make no further request.
         """
         wave = mask.wave
         name = array.space, kind, array.name, where, array.dtype.itemsize, width

@@ -1,4 +1,4 @@
-"""Arrays that differ between threads: what is done with such a choice is done with each array, in the lanes that have it.
+"""Arrays that differ between threads: a choice. What is done with it is done with each array, in the lanes that have it.
 
 A GPU makes one access for all lanes. So a :class:`~course_pkg.simt.run.elements.Place` of a choice has a part for each
 array: the parts are checked for hazards, read and written one by one, and the ledger counts them together.
@@ -52,7 +52,7 @@ def ways_in(run, choice: Choice, mask: Mask) -> list:
 
 
 def either(run, lanes: Mask, new, old, key: int):
-    """Return ``new`` in some lanes and ``old`` in the others, where both were made of the choice of this value number."""
+    """Return ``new`` in some lanes and ``old`` in the others; both were made of the choice of this value number."""
     if new is old:
         return old
     if isinstance(new, Value) and isinstance(old, Value) and new.type == old.type:
@@ -106,11 +106,9 @@ def chosen(run, pairs: list, key: int | None = None) -> Array | Choice:
             both = lanes if own.data is None else lanes.narrow(own.data)
             if both:
                 _add(run, ways, array, both)
-    if key is None:
-        key = run.numbering.fresh()
-    else:
-        key = run.numbering.of("choice", key, *(array.key for array, _ in ways))
-    return _made(run, ways, key, sways)
+    arrays = (array.key for array, _ in ways)
+    number = run.numbering.fresh() if key is None else run.numbering.of("choice", key, *arrays)
+    return _made(run, ways, number, sways)
 
 
 def _made(run, ways: list, key: int, sways: dict) -> Array | Choice:

@@ -29,7 +29,9 @@ class Iterator(Sequence):
     sequence: Any
     at: Value
     again: bool = False  # whether it was given to ``iter`` again
-    torn: bool = False  # whether a name now stands for this iterator in some lanes and for another one in others
+    torn: bool = (
+        False  # whether a name now stands for this iterator in some lanes and for another one in others
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -162,7 +164,7 @@ def goes_on(tree: ast.FunctionDef, node: ast.expr) -> bool:
 
 
 def _makes(node) -> bool:
-    """Return whether an expression makes a new iterator, or whether an assignment gives a new one to its only target."""
+    """Return whether an expression makes a new iterator, or an assignment gives a new one to its only target."""
     if isinstance(node, ast.Assign):
         return len(node.targets) == 1 and _makes(node.value)
     if isinstance(node, ast.Attribute):

@@ -55,7 +55,9 @@ def merge(run, mask, new, old, seen=True):
 
 def _merged(run, mask, new: Sequence, old: Sequence, seen):
     """Merge two sequences, or two iterators; for these, note that each of them may have another name."""
-    merged = type(new)(*(merge(run, mask, getattr(new, part), getattr(old, part), seen) for part in new.parts))
+    merged = type(new)(
+        *(merge(run, mask, getattr(new, part), getattr(old, part), seen) for part in new.parts)
+    )
     if isinstance(new, Iterator):
         new.torn = old.torn = True
     elif isinstance(new, Passing) and (new.place or old.place):

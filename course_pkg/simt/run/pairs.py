@@ -74,9 +74,7 @@ def _of_each(run, frame, node, name, arguments, mask, do):
     if len(ways_in(run, arguments[0], mask)) > 1:
         run.ledger.several("global", "load" if do is load_pair else "store", frame.program.name, node.lineno)
     first, *rest = arguments
-    return each(
-        run, first, mask, lambda one, own: do(run, frame, node, name, [one, *rest], {}, own)
-    )
+    return each(run, first, mask, lambda one, own: do(run, frame, node, name, [one, *rest], {}, own))
 
 
 def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Place]:

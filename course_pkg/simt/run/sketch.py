@@ -253,7 +253,7 @@ def note_view(run, array: Array, nbytes: int) -> None:
 
 
 def _names(array: Array) -> frozenset:
-    """Return the names of all arrays that an array may stand for; the place where it is made, if the kernel makes it."""
+    """Return the names of all arrays that an array may stand for; or the place where the kernel makes it."""
     return array.others | {array.region.place or array.name}
 
 

@@ -3,18 +3,17 @@
 import ast
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import Any
 
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
-from course_pkg.simt.memory.regions import Array, Arrays, Choice
+from course_pkg.simt.memory.regions import Arrays, Choice
 from course_pkg.simt.run.choices import each
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
-from course_pkg.simt.run.expressions import cast, evaluate, handles
+from course_pkg.simt.run.expressions import evaluate, handles
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.values import Value
