@@ -27,7 +27,7 @@ class Accesses(Demands):
         self._since: dict[tuple, int] = {}  # the state of memory since which an element is the same
         self._near = Neighbours(numbering, self._count_access)
 
-    def load(self, place, value, unwritten=()):
+    def load(self, place, value):
         half, lanes = self._halves.get(value.key, (None, None))
         if half is not None and not place.inside.minus(lanes):
             return half
@@ -37,8 +37,6 @@ class Accesses(Demands):
                 place.astray or place.parts
             ):  # the index of some lanes that use the value may lie outside of the array
                 lanes = lanes.narrow(place.inside.full)
-            for one in unwritten:
-                one.used_by(lanes)
             if place.array.space == "global" and not place.parts:
                 entering = self._before_the_loop(value.key, lanes)
                 if (

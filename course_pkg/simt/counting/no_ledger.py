@@ -74,13 +74,8 @@ class NoLedger:
     def replaces(self, value, mask) -> None:
         """Note that a branch of some lanes gives a variable a new value, and that nothing else holds the old one."""
 
-    def load(self, place, value, unwritten=()):
-        """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.
-
-        Each of ``unwritten`` (:class:`~course_pkg.simt.memory.notes.Unwritten`) is told which lanes use the value.
-        """
-        for one in unwritten:
-            one.used_by(place.inside)
+    def load(self, place, value):
+        """Count the load of an element; return the value to use, which an earlier load of a pair may have brought."""
         return value
 
     def load_pair(self, places, values, once: int, lanes) -> None:

@@ -114,11 +114,12 @@ def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
         return run.blank(array.type)
     version = _version(run, place)
     what = ("load", version, hint) if hint else ("load", version)
-    value, unwritten = None, []
+    value, unwritten = None, ()
     for part in place.parts or (place,):
         found = run.given(read(part.array, part), array.type, what, part.key)
         if run.races is not None:
-            unwritten.append(run.log.access(run, part, "load", VERBS["load"], part.inside, later=True))
+            empty = run.log.access(run, part, "load", VERBS["load"], part.inside, later=True)
+            unwritten += () if empty is None else (empty,)
             recall(part, found)
             in_doubt_like(run, found, part.doubtful)
         value = found if value is None else either(run, part.lanes, found, value, place.key)
@@ -126,7 +127,8 @@ def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
         joined = run.given(value.data, array.type, what, place.key)
         joined.otherwise = value.otherwise
         value = swayed_by(run, joined, place.swayed) if place.swayed else joined
-    return run.ledger.load(place, value, [one for one in unwritten if one is not None])
+    value.unwritten = unwritten
+    return run.ledger.load(place, value)
 
 
 def _version(run, place: Place):

@@ -1,4 +1,4 @@
-"""Arrays that differ between threads: a choice. What is done with it is done with each array, in the lanes that have it.
+"""Arrays that differ between threads. What is done with such a choice is done with each array, in the lanes of it.
 
 A GPU makes one access for all lanes. So a :class:`~course_pkg.simt.run.elements.Place` of a choice has a part for each
 array: the parts are checked for hazards, read and written one by one, and the ledger counts them together.

@@ -65,6 +65,7 @@ class Value:
     origin: Origin | None = None
     sign: str = ""  # "-" or "abs": free if the operation that uses the value applies it
     otherwise: dict | None = None  # its other possible values: see run/hindsight.py
+    unwritten: tuple = ()  # the reads of unwritten memory that it depends on: see memory/notes.py
 
     @property
     def number(self):
