@@ -34,7 +34,12 @@ def _junction(run, frame, node, mask):
             run.ledger.new_block()
             reaching = inner
         test = condition(run, frame, part, reaching if run.ledger.counts else inner)
-        result = test if result is None else joined(run, conjunction, result, test, mask)
+        if result is None:
+            result = test
+        else:
+            first, result = result, joined(run, conjunction, result, test, mask)
+            if test.unwritten and result is not test:  # the lanes for which the earlier operands decide do not use this one
+                result.unwritten = first.unwritten + tuple(one.within(inner.full) for one in test.unwritten)
         if result.constant and result.number != conjunction:
             return result
         if run.dry:

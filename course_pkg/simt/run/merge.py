@@ -28,7 +28,7 @@ def merge(run, mask, new, old, seen=True):
             data = new.data if new.data is old.data else _choose(mask, new.data, old.data)
             constant = new.constant and old.constant
             value = run.derived(data, new.type, new.key, (new, old), mask, constant)
-            value.unwritten = _unwritten(mask, new, old)
+            value.unwritten = unwritten_of_either(mask, new, old)
             return follow_either(value, pick, pick, new, old)
         for value in (new, old) if seen else ():
             run.ledger.use(value)
@@ -40,7 +40,7 @@ def merge(run, mask, new, old, seen=True):
             return _choose(mask, a.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
         value = run.fresh(choose(new.data, old.data), numba_type)
-        value.unwritten = _unwritten(mask, new, old)
+        value.unwritten = unwritten_of_either(mask, new, old)
         return follow_either(value, choose, pick, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return rebuilt(new, (merge(run, mask, a, b, seen) for a, b in zip(new, old, strict=True)))
@@ -70,8 +70,8 @@ def _merged(run, mask, new: Sequence, old: Sequence, seen):
     return merged
 
 
-def _unwritten(mask, new: Value, old: Value) -> tuple:
-    """Return the reads of unwritten memory that a value depends on: ``new`` in these lanes, ``old`` in the others."""
+def unwritten_of_either(mask, new: Value, old: Value) -> tuple:
+    """Return the reads of unwritten memory behind a value that is ``new`` in these lanes and ``old`` in the others."""
     others = ~mask.full if new.unwritten or old.unwritten else None
     reads = [one.within(mask.full) for one in new.unwritten]
     reads += [one.within(others) for one in old.unwritten]
