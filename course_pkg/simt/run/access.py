@@ -121,6 +121,7 @@ def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
             empty = run.log.access(run, part, "load", VERBS["load"], part.inside, later=True)
             unwritten += () if empty is None else (empty,)
             recall(part, found)
+            run.races.doubts.unproven.lent.look(part.array.region, part.array.dtype.itemsize)
             in_doubt_like(run, found, part.doubtful)
         value = found if value is None else either(run, part.lanes, found, value, place.key)
     if place.parts:

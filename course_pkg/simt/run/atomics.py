@@ -109,6 +109,7 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
     if place.inside:
         run.ledger.atomic(place, name, behind)
         if run.races is not None:
+            run.races.doubts.unproven.lent.look(array.region, 0)
             replaces = operands[0] if operation == "exch" and not looks else None
             reads, updates = _failing(run, place, operands[0]) if swaps else (run.wave.nobody, place.inside)
             for lanes, how in ((updates, operation), (reads, "load")):

@@ -38,7 +38,7 @@ def _junction(run, frame, node, mask):
             result = test
         else:
             first, result = result, joined(run, conjunction, result, test, mask)
-            if test.unwritten and result is not test:  # the lanes for which the earlier operands decide do not use this one
+            if test.unwritten:  # not used where an earlier operand decides
                 result.unwritten = first.unwritten + tuple(one.within(inner.full) for one in test.unwritten)
         if result.constant and result.number != conjunction:
             return result
