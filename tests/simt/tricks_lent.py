@@ -94,7 +94,7 @@ TRICKS = {
         + SET
         + "if t < 2:\n    s[t] = cuda.atomic.add(m, t, 0)\n"
         + MEET
-        + "if t == 7 and s[0] == 1 and s[1] == 0:\n    a[i] = s[0]",
+        + "if t == 7 and s[0] == 1:\n    if s[1] == 0:\n        a[i] = s[0]",
         CLEAN,
         **MORE,
     ),
