@@ -52,6 +52,51 @@ BODIES = {
         "        out[i] += next(it)\nelse:\n    out[i] += 100",
         np.where(I % 2 == 0, ROWS.sum(1), ROWS[:, 1::2].sum(1)) + 100,
     ),
+    "a second loop over a named enumerate": (
+        "it = enumerate(a[i])\nfor n, x in it:\n    if n == i:\n        break\nfor n, x in it:\n    out[i] += n * x",
+        (ROWS * np.arange(9) * (np.arange(9) > I[:, None])).sum(1),
+    ),
+    "a second loop over all that is left of it": (
+        "it = enumerate(a[i])\nfor n, x in it:\n    pass\nfor n, x in it:\n    out[i] += x",
+        np.zeros(5),
+    ),
+    "a second loop over a named zip": (
+        "it = zip(a[i], range(9))\nfor x, n in it:\n    if n == i:\n        break\n"
+        "for x, n in it:\n    out[i] += n * x",
+        (ROWS * np.arange(9) * (np.arange(9) > I[:, None])).sum(1),
+    ),
+    "a second name": (
+        "it = enumerate(a[i])\nother = it\nfor n, x in it:\n    if n == i:\n        break\n"
+        "for n, x in other:\n    out[i] += n * x",
+        (ROWS * np.arange(9) * (np.arange(9) > I[:, None])).sum(1),
+    ),
+    "indices": (
+        "it = np.ndindex(3, 3)\nfor j, k in it:\n    if 3 * j + k == i:\n        break\n"
+        "for j, k in it:\n    out[i] += 3 * j + k",
+        36.0 - np.arange(5).cumsum(),
+    ),
+    "a loop in a loop": (
+        "it = enumerate(a[i])\nfor j in range(3):\n    for n, x in it:\n        out[i] += (n == j) * x\n        break",
+        ROWS[:, :3].sum(1),
+    ),
+    "a new one in each trip": (
+        "for j in range(i):\n    it = enumerate(a[i])\n    for n, x in it:\n        out[i] += x\n        break\n"
+        "    for n, x in it:\n        out[i] += n * x",
+        I * (ROWS[:, 0] + (ROWS * np.arange(9)).sum(1)),
+    ),
+    "a new one in some threads": (
+        "it = enumerate(a[i])\nn, x = next(it)\nif i % 2:\n    it = enumerate(a[0], 5)\n"
+        "for n, x in it:\n    out[i] += n * x",
+        np.where(I % 2, (ROWS[0] * np.arange(5, 14)).sum(), (ROWS * np.arange(9)).sum(1)),
+    ),
+    "one of two rows": (
+        "row = a[i] if i % 2 else a[0]\nit = iter(row)\nx = next(it)\nfor x in it:\n    out[i] += x",
+        np.where(I % 2, ROWS[:, 1:].sum(1), ROWS[0, 1:].sum()),
+    ),
+    "a range of some threads": (
+        "r = range(i) if i % 2 else range(2, 9)\nfor n in r:\n    out[i] += a[i, n]",
+        np.where(I % 2, np.tril(ROWS[:, :5], -1).sum(1), ROWS[:, 2:].sum(1)),
+    ),
     "passed to a function": (
         "def second(it):\n    x = next(it)\n    return next(it)\nit = iter(a[i])\ny = second(it)\nout[i] = next(it)",
         ROWS[:, 2],
@@ -73,8 +118,16 @@ def test_items_come_in_order_in_each_thread(case):
         ("it = iter(a[i])\nx = next(it, 0.0)", "next takes one iterator: make it by iter"),
         ("x = next(a[i])", "next takes one iterator: make it by iter"),
         (
-            "it = enumerate(a[i])\nfor n, x in it:\n    pass\nfor n, x in it:\n    out[i] += x",
-            r"a second loop over it, which goes on where the first one ended, .* behind the `in`",
+            "it = iter(a[i])\nfor x, y in zip(it, it):\n    out[i] = x",
+            r"zip\(it, it\) of an iterator that has a name",
+        ),
+        (
+            "it = a[:, 0:9].flat\nfor x in it:\n    break\nfor x in it:\n    out[i] += x",
+            "a second use of it, through which a loop passes once",
+        ),
+        (
+            "it = iter(a[i])\nother = it\nif i % 2:\n    it = iter(a[0])\nout[i] = next(it) + next(other)",
+            "an iterator with a second name",
         ),
     ],
 )

@@ -59,6 +59,31 @@ NOTED = {
         "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nif t < 32:\n    x[i] = v",
         "unused_read",
     ),
+    "a conditional expression that takes its other side": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nx[i] = v if t < 32 else 0.0",
+        "unused_read",
+    ),
+    "a name that gets it in the branch of others": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv, w = s[t], 0.0\nif t < 32:\n    w = 2.0 * v\nx[i] = w",
+        "unused_read",
+    ),
+    "a conditional expression in a loop": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nw = 0.0\nfor j in range(n):\n    v = s[t]\n"
+        "    w += v if t < 32 else 0.0\nx[i] = w",
+        "unused_read",
+    ),
+    "a condition that another one decides before": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nif t < 32 and v > 3:\n    x[i] = 2.0 * t",
+        "unused_read",
+    ),
+    "a condition that another one decides before, with or": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nif not (t >= 32 or v < 3):\n    x[i] = 2.0 * t",
+        "unused_read",
+    ),
+    "a choice of the other side": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nx[i] = cuda.selp(t < 32, s[t], 0.0)",
+        "unused_read",
+    ),
     "in local memory": ("q = cuda.local.array(4, float64)\nv = q[t % 4]\nx[i] = t", "unused_read"),
 }
 
@@ -147,6 +172,44 @@ HARMFUL = {
     "one updates what the others write": ("x[0] = 1\nif i == 0:\n    cuda.atomic.add(x, 0, 1)", "race"),
     "an element that one thread uses": (
         "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nif t < 33:\n    x[i] = v",
+        "uninitialised",
+    ),
+    "a conditional expression that takes it in one thread": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nx[i] = v if t < 33 else 0.0",
+        "uninitialised",
+    ),
+    "two conditional expressions": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\n"
+        "x[i] = (v if t < 32 else 0.0) + (0.0 if t < 60 else v)",
+        "uninitialised",
+    ),
+    "a conditional expression that it decides": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nx[i] = 2.0 if s[t] > 3 else 1.0",
+        "uninitialised",
+    ),
+    "a conditional expression, and its product with nothing": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nw = v if t < 32 else 0.0\nx[i] = w + 0.0 * v",
+        "uninitialised",
+    ),
+    "a conditional expression in a loop, in the last trip": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nw = 0.0\nfor j in range(n):\n    v = s[t]\n"
+        "    w += v if t < 32 or j == n - 1 else 0.0\nx[i] = w",
+        "uninitialised",
+    ),
+    "a condition that another one decides too late": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv = s[t]\nif t < 33 and v > 3:\n    x[i] = 2.0 * t",
+        "uninitialised",
+    ),
+    "a condition that it decides first": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nif s[t] > 3 and t < 32:\n    x[i] = 2.0 * t",
+        "uninitialised",
+    ),
+    "a choice of it": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nx[i] = cuda.selp(t < 33, s[t], 0.0)",
+        "uninitialised",
+    ),
+    "a name that one thread too many gets": (
+        "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nv, w = s[t], 0.0\nif t < 33:\n    w = 2.0 * v\nx[i] = w",
         "uninitialised",
     ),
     "an element that only decides": (

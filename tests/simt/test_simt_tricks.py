@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import tricks_alike
 import tricks_atomics
+import tricks_choices
 import tricks_flags
+import tricks_lent
 import tricks_many
 import tricks_names
 import tricks_order
@@ -29,7 +31,7 @@ from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.run.kernel import Kernel
 
 ROOMS = (
-    *(tricks_names, tricks_order, tricks_atomics, tricks_alike, tricks_many),
+    *(tricks_names, tricks_choices, tricks_order, tricks_atomics, tricks_alike, tricks_many, tricks_lent),
     *(tricks_flags, tricks_swaps, tricks_seen, tricks_setters, tricks_together, tricks_views, tricks_warps),
 )
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}

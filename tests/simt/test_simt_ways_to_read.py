@@ -18,7 +18,7 @@ from course_pkg.device.pairs import load_pair, store_pair
 from course_pkg.simt import api as cuda
 from course_pkg.simt.front import known
 from course_pkg.simt.front.stubs import MEANINGS
-from course_pkg.simt.run import members
+from course_pkg.simt.run import allocation, members
 from course_pkg.simt.run.expressions import HANDLERS
 from course_pkg.simt.run.statements import STATEMENTS
 
@@ -82,9 +82,10 @@ def names(way):
     return found
 
 
-def profile_of(way, space):
-    """Run the way in a kernel of 32 threads."""
-    begin, element = MEMORIES[space]
+def profile_of(way, space, begin=None):
+    """Run the way in a kernel of 32 threads; ``begin``: other statements that make the array ``a``."""
+    usual, element = MEMORIES[space]
+    begin = begin or usual
     body = way.source.replace("{r}", f"a[{element}]").replace("{a}", "a").replace("{i}", element)
     named = {n.id for n in ast.walk(ast.parse(body)) if isinstance(n, ast.Name)}
     body += "\nout[i] = x" if "x" in named else ""
@@ -103,6 +104,13 @@ def test_each_way_to_read_an_element_is_counted(way, space):
     counts = profile.by_array["u" if space == "global" else "a"].traffic()[f"{space}_load"]
     assert counts.thread_accesses == way.reads * THREADS
     assert counts.requests > 0
+
+
+@pytest.mark.parametrize(("way", "space"), [p for p in WAYS if p.values[1] in ("shared", "local")])
+def test_each_way_to_read_an_element_that_nobody_has_written_is_found(way, space, monkeypatch):
+    monkeypatch.setattr(allocation, "new_storage", lambda owners, size, dtype: np.ones(owners * size, dtype))
+    found = profile_of(way, space, MEMORIES[space][0].partition("\n")[0])
+    assert "uninitialised" in {hazard.kind for hazard in found.hazards}
 
 
 def test_the_table_names_every_construct_that_the_interpreter_knows():

@@ -161,11 +161,11 @@ TRICKS = {
     ),
     "pick per lane": Trick(
         "pick(t > 5, out, a)[t // 2] = 1.0",
-        REFUSED,
+        "race",
     ),
     "ifexp per lane": Trick(
         "q = out if t > 5 else a\nq[t // 2] = 1.0",
-        REFUSED,
+        "race",
     ),
     "row of dyn": Trick(
         "q = cuda.shared.array(0, np.float64)\nr = cuda.shared.array(0, np.float32)\n"

@@ -8,6 +8,7 @@ from numba.core import types
 
 from course_pkg.simt.counting.demands import Demands
 from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, differ_by_constants, never_alike
+from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.lanes import Mask
 
 NOTED = 64  # most elements of global memory that lanes may have in registers
@@ -26,17 +27,17 @@ class Accesses(Demands):
         self._since: dict[tuple, int] = {}  # the state of memory since which an element is the same
         self._near = Neighbours(numbering, self._count_access)
 
-    def load(self, place, value, unwritten=None):
+    def load(self, place, value):
         half, lanes = self._halves.get(value.key, (None, None))
         if half is not None and not place.inside.minus(lanes):
             return half
 
         def count(lanes):
-            if place.astray:  # the index of some lanes that use the value may lie outside of the array
+            if (
+                place.astray or place.parts
+            ):  # the index of some lanes that use the value may lie outside of the array
                 lanes = lanes.narrow(place.inside.full)
-            if unwritten is not None:
-                unwritten.used_by(lanes)
-            if place.array.space == "global":
+            if place.array.space == "global" and not place.parts:
                 entering = self._before_the_loop(value.key, lanes)
                 if (
                     entering is not lanes
@@ -51,7 +52,7 @@ class Accesses(Demands):
 
         if value.key not in self._available[-1]:
             self._count_held()
-        if place.array.space == "shared":
+        if place.array.space == "shared" and not place.parts:
             self._loaded[place.key] = place
         self._note(place)
         space = place.array.space
@@ -107,7 +108,8 @@ class Accesses(Demands):
             count(lanes)
 
     def untouched(self, place, version: int):
-        for key, other in list(self._loaded.items()) if place.array.space == "shared" else ():
+        alone = place.array.space == "shared" and not place.parts
+        for key, other in list(self._loaded.items()) if alone else ():
             lanes = self.known_to(self._numbering.of(("load", version), key))
             if lanes is None:
                 del self._loaded[key]
@@ -146,29 +148,56 @@ class Accesses(Demands):
 
     def _note(self, place) -> None:
         """Note an element of global memory that lanes may have in a register; if there are too many, drop the first."""
-        if place.array.space == "global" and place.array.region.written:
+        written = any(part.array.region.written for part in place.parts or (place,))
+        if place.array.space == "global" and written:
             self._elements[place.key] = place
             if len(self._elements) > NOTED:
                 del self._elements[next(iter(self._elements))]
 
-    def atomic(self, place, name: str) -> None:
+    def several(self, space: str, kind: str, function: str, line: int) -> None:
+        self.counters.mixed.add((space, kind, SourceLine(function, line)))
+
+    def atomic(self, place, name: str, behind=None) -> None:
         narrow = place.array.type in (types.int32, types.uint32)
         together = name in TOGETHER and narrow and _one_a_block(place)
-        self.counters.access(place.array, "atomic", place.where, place.offset, place.inside, together)
+        self.counters.access(
+            place.array, "atomic", place.where, place.offset, place.inside, together, behind=behind
+        )
 
     def _access(self, place, kind: str, lanes, width=1) -> None:
         """Count an access; an access to a complex number counts as two, one for each part."""
+        if place.parts:
+            self._of_choice(place, kind, lanes)
+            return
         array = place.array
         if array.space == "shared" and array.dtype.itemsize in MERGED_SIZES and array.dtype.kind != "c":
             self._near.add(place, kind, lanes)
             return
+        self._of_array(place, kind, lanes, width)
+
+    def _of_choice(self, place, kind: str, lanes) -> None:
+        """Count one access to arrays that differ between threads: a warp makes one request for all its lanes."""
+        behind = None
+        for part in place.parts:
+            own = lanes.narrow(part.lanes.full)
+            if own:
+                self._of_array(part, kind, own, 1, behind)
+                behind = own if behind is None else behind.union(own)
+        arrays = [part.array for part in place.parts]
+        spaces = {array.space for array in arrays}
+        if spaces != {"global"} or len({array.region.number for array in arrays}) < len(arrays):
+            self.counters.mixed |= {(space, kind, place.where) for space in spaces if len(arrays) > 1}
+
+    def _of_array(self, place, kind: str, lanes, width: int, behind=None) -> None:
+        array = place.array
         if array.dtype.kind != "c":
-            self.counters.access(array, kind, place.where, place.offset, lanes, width=width)
+            self.counters.access(array, kind, place.where, place.offset, lanes, width=width, behind=behind)
             return
         part = np.dtype(f"f{array.dtype.itemsize // 2}")
         halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
         for which in (0, 1):
-            self.counters.access(halves, kind, place.where, 2 * place.offset + which, lanes)
+            at = 2 * place.offset + which
+            self.counters.access(halves, kind, place.where, at, lanes, behind=behind)
 
     def _count_access(self, place, kind: str, lanes, width: int) -> None:
         self.counters.access(place.array, kind, place.where, place.offset, lanes, width=width)

@@ -13,6 +13,7 @@ from course_pkg.simt.front.walking import walk
 ACCESSES = ("requests", "sectors", "wavefronts", "bank_conflicts")
 FEW_BYTES = 32  # a local array of at most this size may stay in registers even if a variable indexes it
 MANY_ELEMENTS = 32  # a local array of at most this many elements certainly stays in registers
+SEVERAL = "threads access different arrays by one instruction"
 EXPANDED = "what makes up a function such as exp is not counted"
 
 
@@ -97,6 +98,9 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
                 for field in ACCESSES[:2]:
                     reason = "the compiler may not write out so long a loop, and then keeps the array in local memory"
                     add(f"local_{way}.{field}", "at least", *site.where, reason)
+    for space, kind, where in sorted(counters.mixed):
+        for field in ACCESSES:
+            add(f"{space}_{kind}.{field}", "about", *where, SEVERAL)
     for program in programs:
         for node, word, reason in forms_of_arithmetic(program):
             for made in counters.flops.values():

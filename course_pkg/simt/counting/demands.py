@@ -153,6 +153,8 @@ class Demands(NoLedger):
 
     def demand(self, value, mask) -> None:
         use(value)
+        for read in value.unwritten:
+            read.used_by(mask)
         self._demand(value, mask, self.straight)
 
     def _demand(self, value, mask, block) -> None:

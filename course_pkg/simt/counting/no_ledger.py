@@ -74,13 +74,8 @@ class NoLedger:
     def replaces(self, value, mask) -> None:
         """Note that a branch of some lanes gives a variable a new value, and that nothing else holds the old one."""
 
-    def load(self, place, value, unwritten=None):
-        """Count the load of an element; return the value to use, which an earlier load of a pair may have brought.
-
-        ``unwritten`` (:class:`~course_pkg.simt.memory.notes.Unwritten`) is told which lanes use the value.
-        """
-        if unwritten is not None:
-            unwritten.used_by(place.inside)
+    def load(self, place, value):
+        """Count the load of an element; return the value to use, which an earlier load of a pair may have brought."""
         return value
 
     def load_pair(self, places, values, once: int, lanes) -> None:
@@ -122,8 +117,11 @@ class NoLedger:
         ``ends``: for each side, the lanes that reach its end, and the state of global memory there.
         """
 
-    def atomic(self, place, name: str) -> None:
-        """Count an atomic operation."""
+    def atomic(self, place, name: str, behind=None) -> None:
+        """Count an atomic operation; ``behind``: the lanes that do it at the same time in other arrays."""
+
+    def several(self, space: str, kind: str, function: str, line: int) -> None:
+        """Note that one access to several arrays is counted as several accesses."""
 
     def barrier(self, blocks: int, mask) -> None:
         """Count a barrier that this number of blocks pass."""

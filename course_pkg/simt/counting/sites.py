@@ -56,6 +56,9 @@ class Counters:
         self.flops: dict[SourceLine, Operations] = defaultdict(Operations)
         self.products: list = []
         self.sums: list = []  # additions that may fuse a product
+        self.mixed: set = (
+            set()
+        )  # (space, kind, line) of accesses to several arrays at once that count as several
         self.integer_ops = 0
         self.barriers = 0
         self.lanes_at_work = 0
@@ -84,12 +87,15 @@ class Counters:
         site.requests += requests
         site.sectors += sectors
 
-    def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
+    def access(
+        self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1, behind=None
+    ) -> None:
         """Count one access of the lanes in ``mask`` to elements ``offset`` of an array's memory.
 
         ``together``: the lanes of a warp combine their atomic updates into one. ``width``: each lane touches this
         number of neighbouring elements, which lie in one sector. ``offset`` broadcasts to the wave's shape; in shared
-        and local memory it counts from the start of the copy of the block or thread.
+        and local memory it counts from the start of the copy of the block or thread. ``behind``: the lanes whose part
+        of the same access, in other arrays, has been counted; their warps make no further request.
         """
         wave = mask.wave
         name = array.space, kind, array.name, where, array.dtype.itemsize, width
@@ -99,8 +105,10 @@ class Counters:
             site = self.sites[name] = Site(*name, array.region.number, shape, array.byte0)
         site.thread_accesses += mask.threads
         words = max(1, array.dtype.itemsize // BANK_BYTES)
-        site.requests += mask.warps * (words if array.space == "local" else 1)
-        self.issue(mask)
+        warps = mask.warps if behind is None else mask.warps_without(behind)
+        site.requests += warps * (words if array.space == "local" else 1)
+        self.lanes_at_work += mask.threads
+        self.warp_instructions += warps
         box = wave.box(offset, mask.data)  # all other blocks do what the blocks of this box do
         mask, times = mask.of_box(box), wave.blocks // box.blocks
         elements = box.spread(offset)
@@ -215,7 +223,9 @@ class Uncounted(Counters):
     def table(self, where: SourceLine, requests: int, sectors: int) -> None:
         """Ignore loads of coefficients."""
 
-    def access(self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1) -> None:
+    def access(
+        self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1, behind=None
+    ) -> None:
         """Ignore an access."""
 
 

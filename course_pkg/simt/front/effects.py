@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.walking import walk
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.values import Builtin, Intrinsic, TypeName
@@ -30,7 +30,7 @@ def effects(run, frame, body: list) -> frozenset:
     for name in stored:
         variable = frame.variables.get(name)
         array = variable.value if variable else None
-        if not isinstance(array, Array) or name in assigned:
+        if not isinstance(array, Arrays) or array.space == "several" or name in assigned:
             return EVERYWHERE
         found.add(array.space)
     for function in called:

@@ -16,7 +16,7 @@ from course_pkg.simt.front.instead import of_attribute, of_member
 from course_pkg.simt.front.known import ARRAY_FUNCTIONS, BUILTINS, MODULES, NUMBER_FUNCTIONS, TYPES, entity
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.stubs import MEANINGS, for_the_host
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays, Choice
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.cooperative import Grid
 from course_pkg.simt.run.expressions import evaluate, handles
@@ -88,7 +88,7 @@ def _known_in(run, frame, node, thing, known, mask):
         return follow(value, lambda data: np.where(known.data, data, nothing), thing)
     if isinstance(thing, tuple):
         return rebuilt(thing, (_known_in(run, frame, node, part, known, mask) for part in thing))
-    if isinstance(thing, (Array, Range)):
+    if isinstance(thing, (Array, Choice, Range)):
         raise SimtError.at(
             frame.program.name,
             node.lineno,
@@ -139,7 +139,7 @@ def member(run, frame, node, owner, mask):
         raise unsupported(frame, node, of_member("cuda", whole))
     if isinstance(owner, Module):
         return _module_member(run, frame, node, owner, name)
-    if isinstance(owner, Array):
+    if isinstance(owner, Arrays):
         found = array_member(run, frame, node, owner, name, mask)
         if found is not None:
             return found

@@ -139,6 +139,10 @@ class Unwritten:
     lanes: np.ndarray
     report: Any
 
+    def within(self, lanes: np.ndarray) -> "Unwritten":
+        """Return the same for these lanes only."""
+        return Unwritten(self.lanes & lanes, self.report)
+
     def used_by(self, mask) -> None:
         """Report the first lane of ``mask`` that read an unwritten element; these lanes use what they read."""
         used = mask.full & self.lanes

@@ -116,6 +116,58 @@ class Array:
         return at * (self.dtype.itemsize // self.region.unit) + self.byte0 // self.region.unit
 
 
+@dataclass(eq=False)
+class Choice:
+    """Arrays of one type, one of which each lane has under a name, or has chosen by an index or a condition.
+
+    Attributes
+    ----------
+    ways : tuple of (Array, Mask)
+        The arrays, and the lanes that have each; each lane of the wave has one.
+    shape : tuple of Value
+        In each lane, the shape of the lane's array.
+    key : int
+        Value number of the address: a compiler can see that two choices with the same key are equal.
+    swayed : dict
+        The floats in doubt that decided the choice (:mod:`course_pkg.simt.run.sway`).
+    """
+
+    ways: tuple
+    shape: tuple
+    key: int
+    swayed: dict = field(default_factory=dict)
+
+    @property
+    def first(self) -> Array:
+        """One of the arrays; its type is that of all."""
+        return self.ways[0][0]
+
+    type = property(lambda self: self.first.type, doc="Numba's type of an element.")
+    dtype = property(lambda self: self.first.dtype, doc="NumPy's dtype of an element.")
+    ndim = property(lambda self: self.first.ndim, doc="Number of dimensions.")
+
+    @property
+    def name(self) -> str:
+        """The names of all arrays, for messages."""
+        return " or ".join(dict.fromkeys(array.name for array, _ in self.ways))
+
+    @property
+    def space(self) -> str:
+        """The memory space of all arrays; ``"several"`` if they lie in different ones."""
+        spaces = {array.space for array, _ in self.ways}
+        return spaces.pop() if len(spaces) == 1 else "several"
+
+
+Arrays = Array | Choice
+
+
+def regions_of(thing) -> tuple:
+    """Return the regions in which the arrays lie that a name stands for; empty if it stands for no array."""
+    if isinstance(thing, Choice):
+        return tuple(array.region for array, _ in thing.ways)
+    return (thing.region,) if isinstance(thing, Array) else ()
+
+
 def row_major(shape) -> tuple[int, ...]:
     """Return the strides, in elements, of a C-contiguous array."""
     return tuple(prod(shape[d + 1 :]) for d in range(len(shape)))

@@ -8,11 +8,20 @@ race only if neither happens until the kernel ends: no swap proves the integer, 
 
 from collections.abc import Iterator
 
+from course_pkg.simt.memory.lent import Lent
+
 
 class Unproven:
-    """The stores of integers that no branch and no swap has proved."""
+    """The stores of integers that no branch and no swap has proved.
+
+    Attributes
+    ----------
+    lent : Lent
+        Which of them are in shared memory, for others to test.
+    """
 
     def __init__(self):
+        self.lent = Lent()
         self._stores: dict[
             tuple, dict
         ] = {}  # {(region, unit, thread): {doubt: the race, None if there is none yet}}
@@ -57,9 +66,11 @@ class Unproven:
     def races(self) -> Iterator[tuple]:
         """Yield the first race of each atomic statement; then forget them."""
         told = set()
-        for store in self._stores.values():
-            for race in store.values():
-                if race is not None and race[0] not in told:
+        for (region, _, thread), store in self._stores.items():
+            for event, race in store.items():
+                if race is None or self.lent.does_no_harm(event, region, thread):
+                    continue
+                if race[0] not in told:
                     told.add(race[0])
                     yield race
         self._stores, self._of = {}, {}

@@ -8,7 +8,8 @@ from course_pkg.core.access import VERBS
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.instead import of_attribute, of_node
 from course_pkg.simt.front.literal import is_text
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays, Choice
+from course_pkg.simt.run.choices import each, either
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, put_off_doubts
 from course_pkg.simt.run.elements import Place, read, write
@@ -19,7 +20,7 @@ from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.needed import no_elements, no_number
 from course_pkg.simt.run.remembered import recall, remember
 from course_pkg.simt.run.sketch import note_store
-from course_pkg.simt.run.sway import swayed
+from course_pkg.simt.run.sway import swayed, swayed_by
 from course_pkg.simt.run.tuples import part_of_tuple
 from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.views import is_view, view
@@ -40,21 +41,23 @@ def place_of(run, frame, node, mask: Mask) -> Place:
     return locate(run, frame, node, array, (), mask)
 
 
-def target_of(run, frame, node, mask: Mask) -> "Place | Array":
+def target_of(run, frame, node, mask: Mask) -> "Place | Array | Choice":
     """Return the element or the view to which an assignment writes."""
     owner = evaluate(run, frame, node.value, mask)
-    if not isinstance(owner, Array):
+    if not isinstance(owner, Arrays):
         raise no_elements(frame, node, owner)
     if isinstance(node, ast.Attribute) or is_text(node.slice):
-        return _named(run, frame, node, owner)
+        return _named(run, frame, node, owner, mask)
     index = evaluate(run, frame, node.slice, mask)
     if is_view(owner, index):
         return view(run, frame, node, owner, index, mask)
     return locate(run, frame, node, owner, index, mask)
 
 
-def _named(run, frame, node, owner: Array) -> Array:
+def _named(run, frame, node, owner: Arrays, mask: Mask) -> Arrays:
     """Return the field of records, or the part of complex numbers, that a subscript or an attribute names."""
+    if isinstance(owner, Choice):
+        return each(run, owner, mask, lambda one, own: _named(run, frame, node, one, own))
     name = node.attr if isinstance(node, ast.Attribute) else node.slice.value
     if is_record(owner):
         return field(run, frame, node, owner, name)
@@ -71,14 +74,14 @@ def load(run, frame, node: ast.Subscript, mask: Mask):
     owner = evaluate(run, frame, node.value, mask)
     if isinstance(owner, tuple):
         return part_of_tuple(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)
-    if not isinstance(owner, Array):
+    if not isinstance(owner, Arrays):
         raise no_elements(frame, node, owner)
     if is_text(node.slice):
-        return loaded(run, frame, node, _named(run, frame, node, owner), mask)
+        return loaded(run, frame, node, _named(run, frame, node, owner, mask), mask)
     return element(run, frame, node, owner, evaluate(run, frame, node.slice, mask), mask)
 
 
-def element(run, frame, node, array: Array, index, mask: Mask):
+def element(run, frame, node, array: Arrays, index, mask: Mask):
     """Return ``array[index]``: the value of an element, or a view."""
     if is_view(array, index):
         if index is None or index is Ellipsis:
@@ -89,13 +92,15 @@ def element(run, frame, node, array: Array, index, mask: Mask):
                 f"Numba compiles no {ast.unparse(node)} for a GPU: write {written}.",
             )
         return view(run, frame, node, array, index, mask)
+    if is_record(array) and isinstance(array, Choice):
+        return each(run, array, mask, lambda one, own: element(run, frame, node, one, index, own))
     place = locate(run, frame, node, array, index, mask, doubtful=not is_record(array))
     if is_record(array):
         return replace(array, shape=(), strides=(), offset=place.offset, key=place.key, outer=place.indices)
     return load_place(run, frame, place, mask)
 
 
-def loaded(run, frame, node, array: Array, mask: Mask):
+def loaded(run, frame, node, array: Arrays, mask: Mask):
     """Return an array; if the array is a single element, return the element's value."""
     if array.ndim or is_record(array):
         return array
@@ -104,28 +109,45 @@ def loaded(run, frame, node, array: Array, mask: Mask):
 
 def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
     """Read the element of each lane. A compiler reuses a loaded value only for a load with the same cache hint."""
-    array, space = place.array, place.array.space
+    array = place.array
     if run.dry:
         return run.blank(array.type)
-    version = run.ledger.since(place.key, run.versions.get(space, 0))
-    data = read(array, place)
-    value = run.given(data, array.type, ("load", version, hint) if hint else ("load", version), place.key)
-    unwritten = None
-    if run.races is not None:
-        unwritten = run.log.access(run, place, "load", VERBS["load"], place.inside, later=True)
-        recall(place, value)
-        in_doubt_like(run, value, place.doubtful)
-    return run.ledger.load(place, value, unwritten)
+    version = _version(run, place)
+    what = ("load", version, hint) if hint else ("load", version)
+    value, unwritten = None, ()
+    for part in place.parts or (place,):
+        found = run.given(read(part.array, part), array.type, what, part.key)
+        if run.races is not None:
+            empty = run.log.access(run, part, "load", VERBS["load"], part.inside, later=True)
+            unwritten += () if empty is None else (empty,)
+            recall(part, found)
+            run.races.doubts.unproven.lent.look(part.array.region, part.array.dtype.itemsize)
+            in_doubt_like(run, found, part.doubtful)
+        value = found if value is None else either(run, part.lanes, found, value, place.key)
+    if place.parts:
+        joined = run.given(value.data, array.type, what, place.key)
+        joined.otherwise = value.otherwise
+        value = swayed_by(run, joined, place.swayed) if place.swayed else joined
+    value.unwritten = unwritten
+    return run.ledger.load(place, value)
+
+
+def _version(run, place: Place):
+    """Return the state of the memory that a load reads."""
+    spaces = sorted({part.array.space for part in place.parts or (place,)})
+    if len(spaces) > 1:
+        return tuple(run.versions.get(space, 0) for space in spaces)
+    return run.ledger.since(place.key, run.versions.get(spaces[0], 0))
 
 
 def store(run, frame, node, value, mask: Mask) -> None:
     """Write a value to the target of an assignment: an element, or all elements of a view."""
     target = target_of(run, frame, node, mask)
-    if isinstance(target, Array) and target.ndim:
+    if isinstance(target, Arrays) and target.ndim:
         fill(run, frame, node, target, value, mask)
         return
     place = target if isinstance(target, Place) else locate(run, frame, node, target, (), mask)
-    if is_record(place.array) and isinstance(value, Array) and value.dtype == place.array.dtype:
+    if is_record(place.array) and isinstance(value, Arrays) and value.dtype == place.array.dtype:
         _copy_record(run, frame, node, place, value, mask)
     else:
         store_place(run, frame, place, value, mask)
@@ -152,13 +174,15 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
             place.where.line,
             f"only numbers can be stored in an array{why and f', and {why}'}.",
         )
-    if array.space == "constant" or not array.flat.flags.writeable:
-        raise SimtError.at(
-            place.where.function,
-            place.where.line,
-            f"{array.name} cannot be written: "
-            + ("it is constant memory." if array.space == "constant" else "the NumPy array is read-only."),
-        )
+    parts = place.parts or (place,)
+    for one in (part.array for part in parts):
+        if one.space == "constant" or not one.flat.flags.writeable:
+            raise SimtError.at(
+                place.where.function,
+                place.where.line,
+                f"{one.name} cannot be written: "
+                + ("it is constant memory." if one.space == "constant" else "the NumPy array is read-only."),
+            )
     if str(value.type).startswith("complex") and not str(array.type).startswith("complex"):
         raise SimtError.at(
             place.where.function,
@@ -171,20 +195,24 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
         note_store(run, array)
         return
     run.ledger.demand(value, mask)
+    value = swayed_by(run, value, place.swayed) if place.swayed else value
     inside = place.inside
     if inside:
         if run.races is not None:
             value = swayed(run, value)
-            run.log.access(run, place, "store", VERBS["store"], inside, stored=value)
-            if value.otherwise or run.races.doubts.unproven.kept:
-                put_off_doubts(run, place, value)
-            remember(run, place, value)
+            for part in parts:
+                if part.inside:
+                    _check_store(run, part, value)
         if value.product is None or array.dtype.itemsize > 4:
             run.ledger.signed(value, place.where, inside)
         run.ledger.store(place)
-        write(run, array, place.at, value.data, inside)
+        for part in parts:
+            write(run, part.array, part.at, value.data, part.inside)
+    spaces = {part.array.space for part in parts}
     before = run.versions[array.space]
-    run.kill(array.space)
+    run.kill(*spaces)
+    if len(spaces) > 1:
+        return
     now = run.versions[array.space]
     run.ledger.holds(run.numbering.of(("load", now), place.key), inside)
     run.ledger.stored(place, before)
@@ -192,7 +220,15 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
         run.ledger.holds(run.numbering.of(("load", now), key), lanes)
 
 
-def fill(run, frame, node, array: Array, value, mask) -> None:
+def _check_store(run, place: Place, value: Value) -> None:
+    """Look for hazards of a store to one array, and keep what is known of the value."""
+    run.log.access(run, place, "store", VERBS["store"], place.inside, stored=value)
+    if value.otherwise or run.races.doubts.unproven.kept:
+        put_off_doubts(run, place, value)
+    remember(run, place, value)
+
+
+def fill(run, frame, node, array: Arrays, value, mask) -> None:
     """Write a number, or the numbers of a tuple, to all elements of a view.
 
     Raises
@@ -200,7 +236,7 @@ def fill(run, frame, node, array: Array, value, mask) -> None:
     SimtError
         If the value is an array: Numba would need memory for a copy, which a kernel cannot allocate.
     """
-    if isinstance(value, Array):
+    if isinstance(value, Arrays):
         raise SimtError.at(
             frame.program.name,
             node.lineno,

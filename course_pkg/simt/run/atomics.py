@@ -14,7 +14,8 @@ from course_pkg.simt.memory.handover import BITS
 from course_pkg.simt.memory.order import SITES
 from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.memory.races import SWAPS, Access
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Choice
+from course_pkg.simt.run.choices import each
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
 from course_pkg.simt.run.elements import note_change
@@ -23,7 +24,7 @@ from course_pkg.simt.run.hindsight import Strand
 from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.remembered import memory_name
 from course_pkg.simt.run.sketch import note_store
-from course_pkg.simt.run.sway import swayed
+from course_pkg.simt.run.sway import scope, swayed
 from course_pkg.simt.run.updating import UFUNCS, apply, in_one_go
 from course_pkg.simt.run.values import Value, undefined
 
@@ -43,8 +44,13 @@ TYPES = {  # {operation: the element types for which Numba compiles it for a GPU
 _WRITTEN = {"cas": "array, index, expected, value", "compare_and_swap": "array, expected, value"}
 
 
-def atomic(run, frame, node, name, arguments, mask):
-    """Let each active lane update an array element atomically; return the old value that each lane found."""
+def atomic(run, frame, node, name, arguments, mask, behind=None):
+    """Let each active lane update an array element atomically; return the old value that each lane found.
+
+    ``behind``: the lanes whose part of the same atomic, in other arrays, is done.
+    """
+    if arguments and isinstance(arguments[0], Choice):
+        return _of_each(run, frame, node, name, arguments, mask)
     wanted = ARGUMENTS.get(name, 3)
     if len(arguments) != wanted or not isinstance(arguments[0], Array):
         raise SimtError.at(
@@ -101,8 +107,9 @@ def atomic(run, frame, node, name, arguments, mask):
         run.clock.fetched(place.inside)
     operation = "load" if _only_loads(name, values) else _commutes_with(name, array.dtype)
     if place.inside:
-        run.ledger.atomic(place, name)
+        run.ledger.atomic(place, name, behind)
         if run.races is not None:
+            run.races.doubts.unproven.lent.look(array.region, 0)
             replaces = operands[0] if operation == "exch" and not looks else None
             reads, updates = _failing(run, place, operands[0]) if swaps else (run.wave.nobody, place.inside)
             for lanes, how in ((updates, operation), (reads, "load")):
@@ -122,6 +129,21 @@ def atomic(run, frame, node, name, arguments, mask):
         value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating), operands[0])
         in_doubt_like(run, value, place.doubtful)
     return value
+
+
+def _of_each(run, frame, node, name, arguments, mask):
+    """Do an atomic in each of several arrays, in the lanes that have it: a warp makes one request for all its lanes."""
+    (choice, *rest), behind = arguments, None
+
+    def of_one(array, own):
+        nonlocal behind
+        found = atomic(run, frame, node, name, [array, *rest], own, behind)
+        behind = own if behind is None else behind.union(own)
+        return found
+
+    with scope(run) as decided:
+        decided.update(choice.swayed)
+        return each(run, choice, mask, of_one)
 
 
 def _failing(run, place, expected) -> tuple:

@@ -9,7 +9,7 @@ from course_pkg.simt.front import library
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.instead import of_node
 from course_pkg.simt.front.typing import BOOL
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, evaluate, handles, negated
 from course_pkg.simt.run.functions import call_function
@@ -95,7 +95,7 @@ def _among(run, frame, node, op, left, right, mask):
     """Evaluate ``in`` or ``not in``: return whether an item of a sequence equals ``left``, or whether none does."""
     if isinstance(right, tuple):
         found = _in_tuple(run, frame, node, left, right, mask)
-    elif isinstance(right, Array) and isinstance(left, Value):
+    elif isinstance(right, Arrays) and isinstance(left, Value):
         found = call_function(run, frame, node, library.function("in_array"), [left, right], {}, mask)
     elif isinstance(right, Range) and isinstance(left, Value):
         given = [left, right.start, right.stop, right.step]

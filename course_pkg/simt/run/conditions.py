@@ -35,7 +35,12 @@ def _junction(run, frame, node, mask):
             run.ledger.new_block()
             reaching = inner
         test = condition(run, frame, part, reaching if run.ledger.counts else inner)
-        result = test if result is None else joined(run, conjunction, result, test, mask)
+        if result is None:
+            result = test
+        else:
+            first, result = result, joined(run, conjunction, result, test, mask)
+            if test.unwritten:  # not used where an earlier operand decides
+                result.unwritten = first.unwritten + tuple(one.within(inner.full) for one in test.unwritten)
         if result.constant and result.number != conjunction:
             return result
         if run.dry:

@@ -34,7 +34,11 @@ def require_no_doubt(run, value: Value, lanes, place=None, *, later=(), allowed=
             if place is None or place.array.space != "local":
                 _report_if_used(run, value, event, chosen, hazard)
             continue
-        threads = _whose(run, value.otherwise[event], chosen)
+        lent, strand = run.races.doubts.unproven.lent, value.otherwise[event]
+        if event in lent and (place is None or place.array.space != "local"):
+            lends = event in later and place.array.space == "shared"
+            chosen = _without_those_who_have_tested(run, event, strand, chosen, lends)
+        threads = _whose(run, strand, chosen)
         if event == MANY:
             if place is None or place.array.space != "local":
                 _require_none_of_many(run, value.otherwise[event].source, threads)
@@ -42,6 +46,9 @@ def require_no_doubt(run, value: Value, lanes, place=None, *, later=(), allowed=
         if event in later:
             if place.array.space != "local":
                 units = place.array.units(run.wave.spread(place.at)[chosen])
+                if place.array.space == "shared":
+                    own = run.wave.spread(strand.by)[chosen] == run.wave.thread_numbers[chosen]
+                    lent.lend(event, threads, own, place.array.region, place.array.dtype.itemsize)
                 run.races.doubts.put_off(event, threads, place.array.region, units)
             continue
         if place is not None and run.races.doubts.is_float(event):
@@ -53,6 +60,18 @@ def require_no_doubt(run, value: Value, lanes, place=None, *, later=(), allowed=
         found = run.races.doubts.of(event, threads)
         if found is not None:
             run.log.fetched(run, *found)
+
+
+def _without_those_who_have_tested(run, event: int, strand: Strand, chosen, lends: bool):
+    """Return the lanes that use what was lent and have not tested it; note that they do, unless they lend it on."""
+    lent = run.races.doubts.unproven.lent
+    owners, threads = run.wave.spread(strand.by)[chosen], run.wave.thread_numbers[chosen]
+    untested = ~lent.tested(event, owners, threads)
+    if not lends:
+        lent.misuse(event, owners[untested])
+    left = chosen.copy()
+    left[chosen] = untested
+    return left
 
 
 def _require_none_of_many(run, reads, threads) -> None:

@@ -10,8 +10,9 @@ from numba.core import types
 
 from course_pkg.simt import random
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.access import load_place, store_place
+from course_pkg.simt.run.choices import each
 from course_pkg.simt.run.expressions import binary, cast
 from course_pkg.simt.run.fields import field
 from course_pkg.simt.run.locating import locate
@@ -49,12 +50,15 @@ def draw(run, frame, node, function, arguments, named, mask) -> Value:
     if len(given) != 2:
         raise SimtError.at(*where, f"{name} takes an array of states and an index.")
     states, index = given
-    if not isinstance(states, Array) or states.ndim != 1 or states.dtype != random.xoroshiro128p_dtype:
+    if not isinstance(states, Arrays) or states.ndim != 1 or states.dtype != random.xoroshiro128p_dtype:
         raise SimtError.at(
             *where,
             f"{name} takes an array of states, which create_xoroshiro128p_states(n, seed) makes on the host.",
         )
-    words = [field(run, frame, node, states, word) for word in ("s0", "s1")]
+    words = [
+        each(run, states, mask, lambda one, own, word=word: field(run, frame, node, one, word))
+        for word in ("s0", "s1")
+    ]
     places = [locate(run, frame, node, word, index, mask) for word in words]
     s0, s1 = (load_place(run, frame, place, mask) for place in places)
     for place, data in zip(places, _advanced(s0.data, s1.data), strict=True):

@@ -1,6 +1,6 @@
 """The array element that each lane accesses; elements are read and written for all lanes at once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,6 +33,9 @@ class Place:
     where: SourceLine
     astray: bool = False  # whether an active lane has an index outside the array
     doubtful: tuple = ()  # indices in doubt, if what they find may be in doubt as well
+    parts: tuple = ()  # for arrays that differ between threads: the place in each of them
+    lanes: Mask | None = None  # of a part: the active lanes that have this array
+    swayed: dict = field(default_factory=dict)  # floats in doubt that decided which array it is
 
 
 def read(array: Array, place: Place) -> np.ndarray:

@@ -13,7 +13,7 @@ from functools import cached_property
 from course_pkg.simt.errors import Endless
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.walking import walk
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import regions_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.deadlock import for_ever, line_of
 from course_pkg.simt.run.deciding import all_known, closer, deciding, distance_of, leaves, same, tests
@@ -153,7 +153,7 @@ class Watch:
         now = self._values()
         if not self._known or now.keys() != self._before.keys():
             return False
-        if self._changed & {value.region for value in now.values() if isinstance(value, Array)}:
+        if self._changed & {region for value in now.values() for region in regions_of(value)}:
             return False
         return all(same(self._before[name], value) for name, value in now.items())
 

@@ -10,7 +10,8 @@ from course_pkg.simt.front import library
 from course_pkg.simt.front.instead import of_object
 from course_pkg.simt.front.known import ARRAY_FUNCTIONS, NUMBER_FUNCTIONS
 from course_pkg.simt.front.typing import dtype_of
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays, Choice
+from course_pkg.simt.run.choices import each
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, truth
 from course_pkg.simt.run.fields import part_of_complex
@@ -44,7 +45,7 @@ def of_sequences(run, frame, node, name: str, arguments: list, mask):
         return NOTHING
     if name in _FUNCTIONS:
         return _FUNCTIONS[name](run, frame, node, arguments, mask)
-    if name in _EXTREMES and len(arguments) == 1 and isinstance(arguments[0], Array):
+    if name in _EXTREMES and len(arguments) == 1 and isinstance(arguments[0], Arrays):
         return _of_vector(run, frame, node, f"`{name}`", _EXTREMES[name], arguments, mask)
     return NOTHING
 
@@ -71,7 +72,7 @@ def _slice(run, frame, node, arguments, mask):
 
 
 def _len(run, frame, node, arguments, mask):
-    if len(arguments) != 1 or not isinstance(arguments[0], (Array, tuple, Range)):
+    if len(arguments) != 1 or not isinstance(arguments[0], (Array, Choice, tuple, Range)):
         raise unsupported(
             frame, node, "len of something that is no array, tuple or range", "take an array's len"
         )
@@ -121,7 +122,7 @@ def _of_array(run, frame, node, name, arguments, mask):
         return _searchsorted(run, frame, node, arguments, mask)
     if name in ("all", "any") and len(arguments) == 1 and isinstance(arguments[0], Value):
         return truth(run, frame, arguments[0], node)
-    if len(arguments) != 1 or not isinstance(arguments[0], Array):
+    if len(arguments) != 1 or not isinstance(arguments[0], Arrays):
         raise SimtError.at(frame.program.name, node.lineno, f"numpy.{name} takes one array in a kernel.")
     array = arguments[0]
     if name in ("size", "shape"):
@@ -131,10 +132,12 @@ def _of_array(run, frame, node, name, arguments, mask):
     if name == "count_nonzero":
         return call_function(run, frame, node, library.function(name), [array], {}, mask)
     if name == "nditer":
+        if isinstance(array, Choice):
+            raise unsupported(frame, node, "nditer of arrays that differ between threads", compiled=True)
         return Elements(array, array_member(run, frame, node, array, "size", mask))
     if name == "ndenumerate":
         indices = indices_of(run, frame, node, [array.shape], mask)
-        return Zipped((indices, flattened(run, array)))
+        return Zipped((indices, each(run, array, mask, lambda one, own: flattened(run, one))))
     return method(run, frame, node, Method(name, array), [], mask)
 
 
@@ -175,8 +178,8 @@ def _of_number(run, frame, node, name, arguments, mask):
         if not isinstance(thing, (TypeName, Value)) or not isinstance(kind, LIMITS[name]):
             raise SimtError.at(*where, f"numpy.{name} takes a type of {'whole ' * (name == 'iinfo')}numbers.")
         return Module(f"numpy.{name}", getattr(np, name)(dtype_of(kind)))
-    if name in ("real", "imag") and isinstance(thing, Array):
-        return part_of_complex(run, frame, node, thing, name)
+    if name in ("real", "imag") and isinstance(thing, Arrays):
+        return each(run, thing, mask, lambda one, own: part_of_complex(run, frame, node, one, name))
     if not isinstance(thing, Value):
         raise SimtError.at(*where, f"numpy.{name} takes one number in a kernel.")
     if name in ("real", "imag"):

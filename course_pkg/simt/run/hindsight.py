@@ -229,6 +229,13 @@ def decide(run, test: Value, mask) -> None:
         else:
             # the values that an atomic might find later are unknown, so a test counts only if it rejects all others
             certain = decided.all(axis=0) if event < WATCH else decided.any(axis=0)
+            lent = run.races.doubts.unproven.lent
+            if (
+                event in lent
+            ):  # the test concerns the thread itself, and no other one that has loaded the number
+                others = certain & lent.of(event, by)
+                lent.test(event, by[others], threads[others])
+                certain &= ~others
             run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[certain])
 
 

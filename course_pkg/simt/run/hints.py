@@ -12,7 +12,7 @@ Source: Parallel Thread Execution ISA, "Cache Operators"; numba-cuda has a funct
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.access import load_place, store_place
 from course_pkg.simt.run.elements import Place
 from course_pkg.simt.run.locating import locate
@@ -38,7 +38,7 @@ def _place(run, frame, node, name, arguments, takes, wanted, mask) -> Place:
     if len(arguments) != wanted:
         raise SimtError.at(*where, f"cuda.{name} takes {takes}.")
     array, index = arguments[:2]
-    if not isinstance(array, Array) or array.space != "global":
+    if not isinstance(array, Arrays) or array.space != "global":
         raise SimtError.at(
             *where, f"cuda.{name} works on arrays in global memory; write array[index] for others."
         )

@@ -17,7 +17,7 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.halves import met_at_barrier
-from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.merge import merge, unwritten_of_either
 from course_pkg.simt.run.tuples import vector
 from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.warp_meetings import met_in_warp
@@ -212,6 +212,7 @@ def _selp(run, frame, node, name, arguments, named, mask):
         return np.where(test != 0, a, b)
 
     value = run.derived(chosen(test.data, a.data, b.data), kind, key, (test, a, b), mask)
+    value.unwritten = test.unwritten + unwritten_of_either(mask.narrow(test.data != 0), a, b)
     return hindsight.follow(value, chosen, test, a, b)
 
 

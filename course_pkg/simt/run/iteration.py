@@ -1,8 +1,8 @@
 """The sequences that a ``for`` can run over: ranges, arrays, tuples, ``enumerate``, ``zip`` and others."""
 
 import ast
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -10,69 +10,93 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays, Choice
 from course_pkg.simt.run.access import element, loaded, locate
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.needed import require_numbers
 from course_pkg.simt.run.tuples import part_of_tuple
-from course_pkg.simt.run.values import Range, Value
+from course_pkg.simt.run.values import Range, Sequence, Value
 
 
 @dataclass(slots=True, eq=False)
-class Enumerated:
-    """``enumerate(sequence, start)``."""
-
-    sequence: Any
-    start: Value
-    begun: bool = (
-        False  # whether a loop has run over it: it is an iterator, and Numba goes on where the loop ended
-    )
-
-
-@dataclass(slots=True, eq=False)
-class Zipped:
-    """``zip(first, second, …)``."""
-
-    sequences: tuple
-    begun: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class Iterator:
+class Iterator(Sequence):
     """``iter(sequence)``; ``at`` is the number of the next item in each lane, which ``next`` and loops change."""
+
+    parts = "sequence", "at"
 
     sequence: Any
     at: Value
     again: bool = False  # whether it was given to ``iter`` again
+    torn: bool = (
+        False  # whether a name now stands for this iterator in some lanes and for another one in others
+    )
 
 
 @dataclass(slots=True, eq=False)
-class Flat:
+class Passing(Sequence):
+    """A sequence that Numba passes through only once: a second loop over the same one goes on where the first stopped.
+
+    Attributes
+    ----------
+    place : Iterator or None
+        How far it has come, if more than one loop may run over it.
+    """
+
+    place: Iterator | None = field(default=None, init=False)
+
+
+@dataclass(slots=True, eq=False)
+class Enumerated(Passing):
+    """``enumerate(sequence, start)``."""
+
+    parts = "sequence", "start"
+
+    sequence: Any
+    start: Value
+
+
+@dataclass(slots=True, eq=False)
+class Zipped(Passing):
+    """``zip(first, second, …)``."""
+
+    parts = ("sequences",)
+
+    sequences: tuple
+
+
+@dataclass(slots=True, eq=False)
+class Flat(Passing):
     """The elements, in row-major order, of an array that is not contiguous."""
 
-    array: Array
+    parts = "array", "size"
+
+    array: Arrays
     size: Value
 
 
 @dataclass(slots=True, eq=False)
-class Elements:
+class Elements(Passing):
     """``numpy.nditer(array)``: arrays without dimensions, each of which is an element of the array."""
 
+    parts = "array", "size"
+
     array: Array
     size: Value
 
 
 @dataclass(slots=True, eq=False)
-class Indices:
+class Indices(Passing):
     """The indices of all elements of an array of this shape, in row-major order."""
+
+    parts = "shape", "size"
 
     shape: tuple
     size: Value
 
 
-SEQUENCES = (Range, Flat, Elements, Indices, Array, tuple, Enumerated, Zipped)
+SEQUENCES = (Range, Flat, Elements, Indices, Array, Choice, tuple, Enumerated, Zipped)
 
 
 def sequence_of(run, frame, node, mask):
@@ -85,17 +109,18 @@ def sequence_of(run, frame, node, mask):
         if not fresh:
             return sequence
         sequence = sequence.sequence
-    if isinstance(sequence, (Enumerated, Zipped)) and not run.dry:
-        if sequence.begun:
-            raise unsupported(
-                frame,
-                node,
-                f"a second loop over {ast.unparse(node)}, which goes on where the first one ended,",
-                way="write enumerate(…) or zip(…) behind the `in` of each loop",
-                compiled=True,
-            )
-        sequence.begun = True
-    if isinstance(sequence, Array) and not sequence.ndim:
+    if isinstance(sequence, Passing) and goes_on(frame.program.tree, node):
+        return place_in(run, sequence)
+    tree = frame.program.tree
+    if isinstance(sequence, Arrays) and _is_flat(tree, node) and goes_on(tree, node):
+        raise unsupported(
+            frame,
+            node,
+            f"a second use of {ast.unparse(node)}, through which a loop passes once,",
+            way="write .flat behind the `in` of the loop",
+            compiled=True,
+        )
+    if isinstance(sequence, Arrays) and not sequence.ndim:
         raise SimtError.at(
             frame.program.name,
             node.lineno,
@@ -111,8 +136,56 @@ def sequence_of(run, frame, node, mask):
     return sequence
 
 
+def place_in(run, sequence: Passing) -> Iterator:
+    """Return the iterator that shows how far loops over a sequence have come."""
+    if sequence.place is None:
+        sequence.place = Iterator(sequence, run.fresh(np.zeros((1,) * 6, np.int64), INT64))
+    return sequence.place
+
+
+@cache
+def goes_on(tree: ast.FunctionDef, node: ast.expr) -> bool:
+    """Return whether another loop may have run, or may run later, over the same iterator as a loop over ``node``.
+
+    None does if ``node`` makes the iterator, or is the only use of a variable that gets a new one before each loop.
+    """
+    if not isinstance(node, ast.Name):
+        return not _makes(node)
+    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == node.id]
+    given = {id(n.targets[0]) for n in ast.walk(tree) if isinstance(n, ast.Assign) and _makes(n)}
+    stores = [n for n in names if isinstance(n.ctx, ast.Store)]
+    if not stores or len(names) > len(stores) + 1 or not all(id(n) in given for n in stores):
+        return True
+    for loop in (n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))):
+        within = {id(n) for statement in loop.body for n in ast.walk(statement)}
+        if id(node) in within and not all(id(n) in within for n in names):
+            return True
+    return False
+
+
+def _makes(node) -> bool:
+    """Return whether an expression makes a new iterator, or an assignment gives a new one to its only target."""
+    if isinstance(node, ast.Assign):
+        return len(node.targets) == 1 and _makes(node.value)
+    if isinstance(node, ast.Attribute):
+        return node.attr == "flat"
+    function = node.func if isinstance(node, ast.Call) else None
+    return getattr(function, "attr", getattr(function, "id", None)) in MAKERS
+
+
+def _is_flat(tree, node) -> bool:
+    """Return whether a name stands for the ``flat`` of an array."""
+    made = (n for n in ast.walk(tree) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Attribute))
+    targets = (t for n in made if n.value.attr == "flat" for t in n.targets)
+    return isinstance(node, ast.Name) and any(getattr(t, "id", None) == node.id for t in targets)
+
+
+MAKERS = ("enumerate", "zip", "ndindex", "ndenumerate", "nditer")
+
+
 def enumerated(run, frame, node, arguments) -> Enumerated:
     """Return the sequence ``enumerate(…)`` for its arguments."""
+    _require_no_iterator(frame, node, arguments)
     if not 1 <= len(arguments) <= 2 or not isinstance(arguments[0], SEQUENCES):
         raise SimtError.at(
             frame.program.name, node.lineno, "enumerate takes a range, an array or a tuple, and a start."
@@ -122,9 +195,22 @@ def enumerated(run, frame, node, arguments) -> Enumerated:
 
 def zipped(run, frame, node, arguments) -> Zipped:
     """Return the sequence ``zip(…)`` for its arguments."""
+    _require_no_iterator(frame, node, arguments)
     if not arguments or not all(isinstance(a, SEQUENCES) for a in arguments):
         raise SimtError.at(frame.program.name, node.lineno, "zip takes ranges, arrays and tuples.")
     return Zipped(tuple(arguments))
+
+
+def _require_no_iterator(frame, node, arguments) -> None:
+    """Refuse ``zip`` and ``enumerate`` of an iterator that has a name: they would take items from it."""
+    if any(isinstance(one, Iterator) or getattr(one, "place", None) for one in arguments):
+        raise unsupported(
+            frame,
+            node,
+            f"{ast.unparse(node)} of an iterator that has a name",
+            way="take items from the iterator by next",
+            compiled=True,
+        )
 
 
 def written_out(run, sequence) -> tuple | None:
@@ -150,7 +236,7 @@ def counted_by(run, sequence, mask) -> Range:
 
 def length_of(run, sequence, mask) -> Value:
     """Return the number of items of a sequence."""
-    if isinstance(sequence, Array):
+    if isinstance(sequence, Arrays):
         return sequence.shape[0]
     if isinstance(sequence, tuple):
         return run.constant(len(sequence))
@@ -190,7 +276,7 @@ def item_of(run, frame, node, sequence, at: Value, mask):
 
 
 def _part(run, frame, node, sequence, at: Value, mask):
-    if isinstance(sequence, Array):
+    if isinstance(sequence, Arrays):
         return loaded_part(run, frame, node, sequence, at, mask)
     if isinstance(sequence, tuple):
         return part_of_tuple(run, frame, node, sequence, at, mask)
@@ -234,13 +320,13 @@ def indices_of(run, frame, node, arguments, mask) -> Indices:
     return Indices(shape, size)
 
 
-def loaded_part(run, frame, node, array: Array, at: Value, mask):
+def loaded_part(run, frame, node, array: Arrays, at: Value, mask):
     """Return element ``at`` of a vector, or row ``at`` of another array."""
     found = element(run, frame, node, array, at, mask)
-    return loaded(run, frame, node, found, mask) if isinstance(found, Array) else found
+    return loaded(run, frame, node, found, mask) if isinstance(found, Arrays) else found
 
 
-def taken_apart(run, frame, target, value: Array, mask) -> tuple:
+def taken_apart(run, frame, target, value: Arrays, mask) -> tuple:
     """Return the elements that an assignment such as ``x, y = a`` gives to the names on the left.
 
     Raises

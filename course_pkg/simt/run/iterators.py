@@ -14,7 +14,7 @@ from course_pkg.simt.front.typing import INT64
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles
-from course_pkg.simt.run.iteration import SEQUENCES, Enumerated, Iterator, Zipped, item_of, length_of
+from course_pkg.simt.run.iteration import SEQUENCES, Iterator, Passing, goes_on, item_of, length_of, place_in
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.sketch import of_one_type
 from course_pkg.simt.run.values import Range, Value
@@ -26,6 +26,10 @@ def made_iterator(run, frame, node, arguments, mask) -> Iterator:
     if isinstance(given, Iterator):
         given.again = True
         return given
+    if isinstance(given, Passing):
+        place = place_in(run, given)
+        place.again = goes_on(frame.program.tree, node.args[0])
+        return place
     if not isinstance(given, SEQUENCES):
         raise SimtError.at(frame.program.name, node.lineno, "iter takes a range, an array or a tuple.")
     return Iterator(given, run.fresh(np.zeros((1,) * 6, np.int64), INT64))
@@ -74,8 +78,8 @@ def next_item(run, frame, node, arguments, mask) -> Any:
         If there is no further item in some lane.
     """
     (given,) = arguments if len(arguments) == 1 else (None,)
-    if isinstance(given, (Enumerated, Zipped)) and isinstance(node.args[0], ast.Call):
-        given = made_iterator(run, frame, node, arguments, mask)
+    if isinstance(given, Passing):
+        given = place_in(run, given)
     if not isinstance(given, Iterator):
         raise SimtError.at(
             frame.program.name,
@@ -96,6 +100,14 @@ def next_item(run, frame, node, arguments, mask) -> Any:
 def _advanced(run, frame, node, given: Iterator, mask) -> Any:
     """Return the next item, and move the iterator on, in the active lanes."""
     sequence, at = given.sequence, given.at
+    if given.torn:
+        raise unsupported(
+            frame,
+            node,
+            "an iterator with a second name, after one of the names has been given another iterator in some threads,",
+            way="give each iterator one name",
+            compiled=True,
+        )
     if isinstance(sequence, tuple) and not of_one_type(sequence):
         raise unsupported(
             frame,

@@ -155,6 +155,10 @@ class Mask:
         box = self.wave.box(self.data)
         return int(np.count_nonzero(self.of_box(box).rows.any(axis=1))) * (self.wave.blocks // box.blocks)
 
+    def warps_without(self, other: "Mask") -> int:
+        """Return the number of warps with an active lane, and with none of another mask."""
+        return int(np.count_nonzero(self.rows.any(axis=1) & ~other.rows.any(axis=1)))
+
     def of_box(self, box: Wave) -> "Mask":
         """Return the active lanes in a box of blocks that represents the whole wave (:meth:`Wave.box`)."""
         if box is self.wave:

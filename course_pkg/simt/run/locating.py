@@ -1,13 +1,16 @@
 """Find the element that an index names in each lane, and check the index."""
 
 import ast
+from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays, Choice
+from course_pkg.simt.run.choices import ways_in
 from course_pkg.simt.run.doubtful import integers_in_doubt, require_no_doubt
 from course_pkg.simt.run.elements import Place
 from course_pkg.simt.run.lanes import Mask
@@ -15,13 +18,15 @@ from course_pkg.simt.run.needed import no_index, require_numbers
 from course_pkg.simt.run.values import Value
 
 
-def locate(run, frame, node, array: Array, index, mask: Mask, *, doubtful=False) -> Place:
+def locate(run, frame, node, array: Arrays, index, mask: Mask, *, doubtful=False) -> Place:
     """Return the element that an index names in each lane; report an index outside the array's shape.
 
     An index in doubt is reported, too, unless ``doubtful`` says that the caller follows what it finds there.
     """
     indices = index if isinstance(index, tuple) else (index,)
     where = SourceLine(frame.program.name, node.lineno)
+    if isinstance(array, Choice):
+        return _of_choice(run, frame, node, array, indices, mask, doubtful)
     if len(indices) != array.ndim:  # slices are handled by views, not here
         raise SimtError.at(
             where.function,
@@ -57,6 +62,25 @@ def locate(run, frame, node, array: Array, index, mask: Mask, *, doubtful=False)
     at = _plus(offset, owner(run, array))
     outer = array.outer + indices
     return Place(array, offset, at, key, inside, outer, where, inside is not mask, followed)
+
+
+def _of_choice(run, frame, node, array: Choice, indices, mask, doubtful) -> Place:
+    """Return the element of the array that each lane has, with a part for each array that some lane has."""
+    parts = []
+    for _, one, own in ways_in(run, array, mask):
+        parts.append(locate(run, frame, node, one, indices, own, doubtful=doubtful))
+        parts[-1].lanes = own
+    first = parts[0]
+    inside = reduce(Mask.union, (part.inside for part in parts))
+    return replace(
+        first,
+        key=run.numbering.of("element", array.key, *(one.key for one in indices)),
+        inside=inside,
+        astray=any(part.astray for part in parts),
+        doubtful=tuple({id(one): one for part in parts for one in part.doubtful}.values()),
+        parts=tuple(parts),
+        swayed=array.swayed,
+    )
 
 
 def _plus(data: np.ndarray, more):

@@ -24,7 +24,7 @@ from course_pkg.simt.run.iteration import Iterator, counted_by, item_of, sequenc
 from course_pkg.simt.run.iterators import as_while
 from course_pkg.simt.run.sketch import of_one_type, require_no_growth, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
-from course_pkg.simt.run.statements import assign_name, bind, execute, runs
+from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.sway import leave
 from course_pkg.simt.run.turns import over
 from course_pkg.simt.run.values import Value, Variable
@@ -76,7 +76,7 @@ def _for(run, frame, node, mask):
     sequence = sequence_of(run, frame, node.iter, mask)
     if isinstance(sequence, Iterator):
         name, loop = as_while(node)
-        assign_name(run, frame, name, sequence, mask, node.lineno)
+        frame.variables[name] = Variable(sequence, None)
         return _while(run, frame, loop, mask)
     parts = written_out(run, sequence)
     if parts is not None:

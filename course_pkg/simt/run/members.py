@@ -8,8 +8,9 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import library
 from course_pkg.simt.front.typing import INT64, type_of
-from course_pkg.simt.memory.regions import Array, row_major
+from course_pkg.simt.memory.regions import Array, Arrays, Choice, row_major
 from course_pkg.simt.run.access import loaded
+from course_pkg.simt.run.choices import each
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import Grid, sync_grid
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
@@ -22,8 +23,10 @@ from course_pkg.simt.run.values import Method, TypeName, Value
 METHODS = ("reshape", "view", "item", "transpose", *library.REDUCTIONS)
 
 
-def array_member(run, frame, node, array: Array, name: str, mask):
+def array_member(run, frame, node, array: Arrays, name: str, mask):
     """Return ``array.name``; None if arrays have no such member in a kernel."""
+    if isinstance(array, Choice):
+        return _member_of_each(run, frame, node, array, name, mask)
     if is_record(array) and name in array.dtype.names:
         return loaded(run, frame, node, field(run, frame, node, array, name), mask)
     if name in ("real", "imag"):
@@ -49,6 +52,21 @@ def array_member(run, frame, node, array: Array, name: str, mask):
     if name in METHODS:
         return Method(name, array)
     return field(run, frame, node, array, name) if is_record(array) else None  # lists the fields in its error
+
+
+def _member_of_each(run, frame, node, choice: Choice, name: str, mask):
+    """Return a member of arrays that differ between threads."""
+    if name == "shape":
+        return choice.shape
+    if name in METHODS:
+        return Method(name, choice)
+    if is_record(choice) and name in choice.dtype.names:
+        found = each(run, choice, mask, lambda one, own: field(run, frame, node, one, name))
+        return loaded(run, frame, node, found, mask)
+    if name in ("real", "imag"):
+        found = each(run, choice, mask, lambda one, own: part_of_complex(run, frame, node, one, name))
+        return loaded(run, frame, node, found, mask)
+    return each(run, choice, mask, lambda one, own: array_member(run, frame, node, one, name, own))
 
 
 def _transposed(run, array: Array) -> Array:
@@ -117,6 +135,13 @@ def method(run, frame, node, bound: Method, arguments, mask):
         return call_function(run, frame, node, library.function(name), [owner], {}, mask)
     if name == "item" and not owner.ndim:
         return loaded(run, frame, node, owner, mask)
+    if isinstance(owner, Choice):
+        return each(
+            run,
+            owner,
+            mask,
+            lambda one, own: method(run, frame, node, Method(name, one), arguments, own),
+        )
     if name == "transpose" and not arguments:
         return _transposed(run, owner)
     if name in ("item", "transpose"):

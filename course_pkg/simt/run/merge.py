@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from course_pkg.simt.errors import Unsupported
-from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import dtype_of, unify
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays
+from course_pkg.simt.run.choices import chosen, not_alike
 from course_pkg.simt.run.hindsight import follow_either
+from course_pkg.simt.run.iteration import Iterator, Passing, place_in
 from course_pkg.simt.run.named import rebuilt
-from course_pkg.simt.run.values import Value
-from course_pkg.simt.run.views import merge_views
+from course_pkg.simt.run.values import Sequence, Value
 
 
 def merge(run, mask, new, old, seen=True):
@@ -29,6 +28,7 @@ def merge(run, mask, new, old, seen=True):
             data = new.data if new.data is old.data else _choose(mask, new.data, old.data)
             constant = new.constant and old.constant
             value = run.derived(data, new.type, new.key, (new, old), mask, constant)
+            value.unwritten = unwritten_of_either(mask, new, old)
             return follow_either(value, pick, pick, new, old)
         for value in (new, old) if seen else ():
             run.ledger.use(value)
@@ -40,24 +40,42 @@ def merge(run, mask, new, old, seen=True):
             return _choose(mask, a.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
         value = run.fresh(choose(new.data, old.data), numba_type)
+        value.unwritten = unwritten_of_either(mask, new, old)
         return follow_either(value, choose, pick, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return rebuilt(new, (merge(run, mask, a, b, seen) for a, b in zip(new, old, strict=True)))
     if new is old:
         return new
-    if isinstance(new, Array) and isinstance(old, Array):
-        view = merge_views(run, mask, new, old)
-        if view is not None:
-            return view
+    if isinstance(new, Arrays) and isinstance(old, Arrays):
+        return chosen(run, [(new, mask), (old, run.wave.everyone.minus(mask))])
+    if isinstance(new, Sequence) and type(new) is type(old):
+        return _merged(run, mask, new, old, seen)
     if new is None or old is None:
         return new if old is None else old
-    raise Unsupported.of(
-        refusal(
-            "a name that stands for one array or function in some threads and for another one in others",
-            "write if and else around the two uses",
-            compiled=True,
-        )
+    raise not_alike()
+
+
+def _merged(run, mask, new: Sequence, old: Sequence, seen):
+    """Merge two sequences, or two iterators; for these, note that each of them may have another name."""
+    merged = type(new)(
+        *(merge(run, mask, getattr(new, part), getattr(old, part), seen) for part in new.parts)
     )
+    if isinstance(new, Iterator):
+        new.torn = old.torn = True
+    elif isinstance(new, Passing) and (new.place or old.place):
+        places = [place_in(run, one) for one in (new, old)]
+        for place in places:
+            place.torn = True
+        merged.place = Iterator(merged, merge(run, mask, *(place.at for place in places), seen))
+    return merged
+
+
+def unwritten_of_either(mask, new: Value, old: Value) -> tuple:
+    """Return the reads of unwritten memory behind a value that is ``new`` in these lanes and ``old`` in the others."""
+    others = ~mask.full if new.unwritten or old.unwritten else None
+    reads = [one.within(mask.full) for one in new.unwritten]
+    reads += [one.within(others) for one in old.unwritten]
+    return tuple(one for one in reads if one.lanes.any())
 
 
 def _choose(mask, new, old):

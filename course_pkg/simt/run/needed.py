@@ -5,7 +5,7 @@ import ast
 from numba.core import types
 
 from course_pkg.simt.errors import NoIndex, SimtError, Unsupported
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.values import Builtin, Intrinsic, Method, Module, Range, TypeName, Value
 
 THREE = ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -76,7 +76,7 @@ def no_elements(frame, node, thing) -> SimtError:
 def not_called(frame, node: ast.Call, thing) -> SimtError | None:
     """Return the error for round brackets behind something that is not a function; None if nothing better is known."""
     text = ast.unparse(node.func)
-    if isinstance(thing, Array):
+    if isinstance(thing, Arrays):
         instead = f"an array: write its index in square brackets, as in {text}[i]"
     elif isinstance(thing, (Value, tuple)):
         instead = "no function: leave the brackets behind it out"
@@ -107,7 +107,7 @@ def no_number(node: ast.expr | None, thing) -> str:
         return _intrinsic(text, thing.name)
     if isinstance(thing, tuple):
         return _tuple(text or "a tuple", thing)
-    if isinstance(thing, Array):
+    if isinstance(thing, Arrays):
         if isinstance(node, ast.Subscript):
             return f"{text} is a whole row, and one number is needed: {_indices(thing.ndim)} missing"
         return f"{text or thing.name} is a whole array, and one number is needed: choose an element of it"

@@ -5,7 +5,8 @@ from numba.core import types
 
 from course_pkg.core.access import VERBS
 from course_pkg.simt.errors import SimtError
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Choice
+from course_pkg.simt.run.choices import each, ways_in
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.elements import Place, read, write
 from course_pkg.simt.run.expressions import cast
@@ -19,6 +20,8 @@ PAIRED = (np.float64, np.float32)
 
 def load_pair(run, frame, node, name, arguments, named, mask):
     """Return elements ``index`` and ``index + 1`` of a vector in global memory."""
+    if arguments and isinstance(arguments[0], Choice):
+        return _of_each(run, frame, node, name, arguments, mask, load_pair)
     places = _places(run, frame, node, name, arguments, 2, mask)
     array = places[0].array
     if run.dry:
@@ -37,6 +40,8 @@ def load_pair(run, frame, node, name, arguments, named, mask):
 
 def store_pair(run, frame, node, name, arguments, named, mask):
     """Write two numbers to elements ``index`` and ``index + 1`` of a vector in global memory."""
+    if arguments and isinstance(arguments[0], Choice):
+        return _of_each(run, frame, node, name, arguments, mask, store_pair)
     places = _places(run, frame, node, name, arguments, 4, mask)
     array = places[0].array
     if not array.flat.flags.writeable:
@@ -62,6 +67,14 @@ def store_pair(run, frame, node, name, arguments, named, mask):
     for place in places:
         key = run.numbering.of(("load", run.versions[array.space]), place.key)
         run.ledger.holds(key, inside)
+
+
+def _of_each(run, frame, node, name, arguments, mask, do):
+    """Do an access in each of several arrays, in the lanes that have it; as many requests are counted."""
+    if len(ways_in(run, arguments[0], mask)) > 1:
+        run.ledger.several("global", "load" if do is load_pair else "store", frame.program.name, node.lineno)
+    first, *rest = arguments
+    return each(run, first, mask, lambda one, own: do(run, frame, node, name, [one, *rest], {}, own))
 
 
 def _places(run, frame, node, name, arguments, wanted, mask) -> tuple[Place, Place]:

@@ -10,7 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.literal import is_text
 from course_pkg.simt.front.walking import walk
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
 
@@ -65,7 +65,7 @@ def _item(run, frame, node, mask) -> "str | Value | tuple":
 def _printable(frame, node, written: str, value) -> "Value | tuple":
     if isinstance(value, tuple):
         return tuple(_printable(frame, node, f"{written}[{at}]", part) for at, part in enumerate(value))
-    if isinstance(value, Array):
+    if isinstance(value, Arrays):
         raise _refused(
             frame, node, f"{written} is an array, and print takes numbers: print one element of it."
         )

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_pkg.simt.memory.doubts import MANY, MOST_WATCHED, WATCH
+from course_pkg.simt.memory.doubts import MANY, WATCH
 from course_pkg.simt.memory.publications import WORLDS
-from course_pkg.simt.run.hindsight import ANY_THREAD, NO_THREAD, Strand, named_many, newest, reads_of
+from course_pkg.simt.run.hindsight import ANY_THREAD, MOST, NO_THREAD, Strand, named_many, newest, reads_of
 from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")
@@ -40,7 +40,7 @@ def remember(run, place, value: Value) -> None:
         for world, one in zip(strand.data.view(array.dtype), new.data, strict=True):
             world[at] = np.broadcast_to(one, shape)[lanes]
         strand.by[at] = np.broadcast_to(new.by, shape)[lanes]
-    if len(kept) > MOST_WATCHED:
+    if len(kept) > MOST:
         for event in [e for e, strand in kept.items() if (strand.by == NO_THREAD.item(0)).all()]:
             del kept[event]  # all its elements were overwritten
     reads = {pair for one in many for pair in reads_of(MANY, one, array.space != "local")}

@@ -4,13 +4,13 @@ import ast
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.walking import walk
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.state import LocalFunction
 
 
 def require_returnable(frame, node, value) -> None:
     """Raise an error if a device function returns what Numba lets it not return."""
-    if isinstance(value, Array) and frame.outer is None:
+    if isinstance(value, Arrays) and frame.outer is None:
         _require_argument(frame, node)
     if isinstance(value, LocalFunction) and value.frame is frame:
         _require_no_variables(frame, node, value)

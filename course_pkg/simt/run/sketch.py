@@ -15,12 +15,12 @@ from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import INT64, unify
 from course_pkg.simt.front.walking import walk
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.state import Loop
-from course_pkg.simt.run.values import Range, Torn, TypeName, Value, Variable
+from course_pkg.simt.run.values import Range, Sequence, Torn, TypeName, Value, Variable
 
 # each round except the last changes the type of a variable, and no kernel has nearly this many variables
 MOST_ROUNDS = 1000
@@ -207,6 +207,9 @@ def any_of(run, things):
         return replace(first, shape=shape, others=_names(first).union(*map(_names, rest)))
     if all(t is first or _same(t, first) for t in rest):
         return first
+    if isinstance(first, Sequence) and all(type(t) is type(first) for t in rest):
+        things = (first, *rest)
+        return type(first)(*(any_of(run, [getattr(t, part) for t in things]) for part in first.parts))
     raise Unsupported.of(
         refusal(
             "a choice between things of different types, or between functions,",
@@ -221,15 +224,15 @@ def of_one_type(values: tuple) -> bool:
     first = values[0] if values else None
     if isinstance(first, Value):
         return all(isinstance(v, Value) and v.type == first.type for v in values)
-    if isinstance(first, Array):
-        return all(isinstance(v, Array) and _alike(v, first) for v in values)
+    if isinstance(first, Arrays):
+        return all(isinstance(v, Arrays) and _alike(v, first) for v in values)
     if isinstance(first, tuple):
         alike = all(isinstance(v, tuple) and len(v) == len(first) for v in values)
         return alike and all(map(of_one_type, zip(*values, strict=True)))
     return not values or all(v is first for v in values)
 
 
-def _alike(one: Array, other: Array) -> bool:
+def _alike(one: Arrays, other: Arrays) -> bool:
     return (one.type, one.ndim) == (other.type, other.ndim)
 
 
@@ -250,12 +253,13 @@ def note_store(run, array: Array) -> None:
 
 def note_view(run, array: Array, nbytes: int) -> None:
     """Record that the kernel sees an array, or any that it may stand for, as elements of ``nbytes`` bytes."""
-    for name in {array.region.place} if array.region.place else _names(array):
+    for name in _names(array):
         run.narrowest[name] = gcd(run.narrowest.get(name, nbytes), nbytes)
 
 
 def _names(array: Array) -> frozenset:
-    return array.others | {array.name}
+    """Return the names of all arrays that an array may stand for; or the place where the kernel makes it."""
+    return array.others | {array.region.place or array.name}
 
 
 def _settled(variables: dict) -> dict:

@@ -135,11 +135,15 @@ class Run:
         value = Value(np.asarray(data), numba_type, key, constant)
         if not constant:
             self.ledger.made_of(value, operands, mask)
+        for operand in operands:
+            if operand.unwritten:
+                value.unwritten += operand.unwritten
         return value
 
     def view(self, value: Value, data, numba_type, key: int, constant=False) -> Value:
         """Make a value that is another form of ``value``, such as a cast, its negative, or one of its parts."""
-        return Value(np.asarray(data), numba_type, key, constant, origin=value.origin)
+        data = np.asarray(data)
+        return Value(data, numba_type, key, constant, origin=value.origin, unwritten=value.unwritten)
 
     def fresh(self, data, numba_type, operands=(), mask: Mask | None = None) -> Value:
         """Make a value that equals no other value, and count the use of its operands immediately."""

@@ -13,7 +13,7 @@ from course_pkg.simt.front.instead import SYNTAX
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.front.walking import walk
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Array, Arrays
 from course_pkg.simt.run import access, gates, iteration, turns
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import binary, condition, evaluate
@@ -104,7 +104,7 @@ def bind(run, frame, target, value, mask):
     elif isinstance(target, (ast.Tuple, ast.List)) and not any(
         isinstance(t, ast.Starred) for t in target.elts
     ):
-        if isinstance(value, Array):
+        if isinstance(value, Arrays):
             value = iteration.taken_apart(run, frame, target, value, mask)
         values = value if isinstance(value, tuple) else None
         if values is None or len(values) != len(target.elts):

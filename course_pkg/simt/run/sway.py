@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from course_pkg.simt.memory.publications import WORLDS
+from course_pkg.simt.memory.regions import Array, Choice
 from course_pkg.simt.run.hindsight import with_many
 from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.values import Value
@@ -47,11 +48,19 @@ def swayed(run, value):
     """Return a value to which all doubts are added that have decided whether the present code runs."""
     if not any(run.scopes):
         return value
+    return swayed_by(run, value, {event: strand for one in run.scopes for event, strand in one.items()})
+
+
+def swayed_by(run, value, strands: dict):
+    """Return a value to which these doubts are added. To an array they are added as to what has chosen it."""
     if isinstance(value, tuple):
-        return rebuilt(value, (swayed(run, part) for part in value))
+        return rebuilt(value, (swayed_by(run, part, strands) for part in value))
+    if isinstance(value, Array):
+        return Choice(((value, run.wave.everyone),), value.shape, value.key, strands)
+    if isinstance(value, Choice):
+        return replace(value, swayed=value.swayed | strands)
     if not isinstance(value, Value):
         return value
-    strands = {event: strand for one in run.scopes for event, strand in one.items()}
     value = copy(value)
     worlds = np.repeat(value.data[None], WORLDS, axis=0)
     new = {event: replace(strand, data=worlds, looks=False) for event, strand in strands.items()}

@@ -5,7 +5,10 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.vectors import parts_of
+from course_pkg.simt.memory.regions import Arrays
+from course_pkg.simt.run.choices import chosen
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.sketch import any_of, of_one_type
@@ -70,12 +73,14 @@ def _chosen(run, frame, node, values, index, mask):
     """Return, for each lane, the part of a tuple that the lane's index selects."""
     if isinstance(values[0], tuple):
         return tuple(_chosen(run, frame, node, one, index, mask) for one in zip(*values, strict=True))
+    if all(isinstance(v, Arrays) for v in values):
+        return _chosen_array(run, values, index, mask)
     if not all(isinstance(v, Value) for v in values):
         raise unsupported(
             frame,
             node,
-            "an array or a function chosen by a value that differs between threads",
-            way="write if and else around its uses, with one array in each",
+            "a function chosen by a value that differs between threads",
+            way="write if and else around its uses, with one function in each",
             compiled=True,
         )
 
@@ -90,6 +95,15 @@ def _chosen(run, frame, node, values, index, mask):
         choose(index.data, *(v.data for v in values)), values[0].type, key, (index, *values), mask
     )
     return follow(value, choose, index, *values)
+
+
+def _chosen_array(run, values, index, mask):
+    """Return what a name stands for that is another array in each lane; an index in doubt is reported."""
+    require_no_doubt(run, index, mask)
+    at = np.where(index.data < 0, index.data + len(values), index.data)
+    at = np.clip(np.where(mask.full, at, 0), 0, len(values) - 1)
+    pairs = [(one, run.wave.everyone.narrow(at == number)) for number, one in enumerate(values)]
+    return chosen(run, pairs, run.numbering.of("item", index.key, *(v.key for v in values)))
 
 
 def vector(run, frame, node, name, arguments, named, mask):

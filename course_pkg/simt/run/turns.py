@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.walking import walk
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import regions_of
 from course_pkg.simt.run.draws import is_draw, ours
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.gates import Gate, held
@@ -285,9 +285,9 @@ def _spun(run, frame, body: list) -> frozenset:
 
 def _same_arrays(frame, names: frozenset) -> frozenset:
     """Return all names that now stand for one of these arrays or for a part of one."""
-    arrays = {name: v.value for name, v in frame.variables.items() if isinstance(v.value, Array)}
-    regions = {id(arrays[name].region) for name in names if name in arrays}
-    return names | {name for name, array in arrays.items() if id(array.region) in regions}
+    arrays = {name: set(map(id, regions_of(v.value))) for name, v in frame.variables.items()}
+    regions = {region for name in names for region in arrays.get(name, ())}
+    return names | {name for name, own in arrays.items() if own & regions}
 
 
 def _meets(run, frame, node, words=("sync",)) -> bool:

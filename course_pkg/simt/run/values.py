@@ -65,6 +65,7 @@ class Value:
     origin: Origin | None = None
     sign: str = ""  # "-" or "abs": free if the operation that uses the value applies it
     otherwise: dict | None = None  # its other possible values: see run/hindsight.py
+    unwritten: tuple = ()  # the reads of unwritten memory that it depends on: see memory/notes.py
 
     @property
     def number(self):
@@ -121,8 +122,17 @@ class Method:
 
 
 @dataclass(slots=True, eq=False)
-class Range:
+class Sequence:
+    """What a loop can run over, besides arrays and tuples; ``parts`` names what it is made of."""
+
+    parts = ()
+
+
+@dataclass(slots=True, eq=False)
+class Range(Sequence):
     """The three values of ``range``."""
+
+    parts = ("start", "stop", "step")
 
     start: Value
     stop: Value
@@ -174,6 +184,9 @@ def numba_type_of(thing):
 
 def _layout(array) -> str:
     """Return the order of an array's elements, as Numba writes it: "C", "F", or "A" for any other."""
+    if hasattr(array, "ways"):  # arrays that differ between threads
+        layouts = {_layout(one) for one, _ in array.ways}
+        return layouts.pop() if len(layouts) == 1 else "A"
     for layout, extents, strides in (
         ("C", array.shape[::-1], array.strides[::-1]),
         ("F", array.shape, array.strides),

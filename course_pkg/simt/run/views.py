@@ -3,17 +3,17 @@
 import ast
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import Any
 
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
-from course_pkg.simt.memory.regions import Array
+from course_pkg.simt.memory.regions import Arrays, Choice
+from course_pkg.simt.run.choices import each
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
-from course_pkg.simt.run.expressions import cast, evaluate, handles
+from course_pkg.simt.run.expressions import evaluate, handles
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.locating import locate
 from course_pkg.simt.run.values import Value
@@ -55,7 +55,7 @@ def made_slice(frame, node, parts) -> SliceOf:
     return SliceOf(*parts)
 
 
-def is_view(array: Array, index) -> bool:
+def is_view(array: Arrays, index) -> bool:
     """Return whether an index names a part of an array, instead of a single element."""
     indices = index if isinstance(index, tuple) else (index,)
     return len(indices) < array.ndim or any(
@@ -63,7 +63,7 @@ def is_view(array: Array, index) -> bool:
     )
 
 
-def view(run, frame, node, array: Array, index, mask) -> Array:
+def view(run, frame, node, array: Arrays, index, mask) -> Arrays:
     """Return the part of an array that slices, numbers, ``...`` and ``None`` name.
 
     Raises
@@ -71,6 +71,8 @@ def view(run, frame, node, array: Array, index, mask) -> Array:
     SimtError
         If there are more indices than dimensions.
     """
+    if isinstance(array, Choice):
+        return each(run, array, mask, lambda one, own: view(run, frame, node, one, index, own))
     indices = _complete(frame, node, array, index if isinstance(index, tuple) else (index,))
     numbers, sliced, form, keys, d = [], [], [], [], 0
     for one in indices:
@@ -199,30 +201,3 @@ def _clipped(n, start, stop, step: int):
 def _nothing_outside(run, extent: Value, inside) -> Value:
     """Return the extent, but 0 in the lanes that named a row outside the array, so that they access no element."""
     return run.fresh(np.where(inside.data, extent.data, 0), INT64, (extent,), inside)
-
-
-def merge_views(run, mask, new: Array, old: Array) -> Array | None:
-    """Return a view that is ``new`` in active lanes and ``old`` in the others; None if memory or layout differ."""
-    if (new.type, new.ndim, new.strides) != (old.type, old.ndim, old.strides) or not _same_memory(new, old):
-        return None
-    offset = _chosen(mask, new.offset, old.offset)
-    shape = tuple(_extent(run, mask, a, b) for a, b in zip(new.shape, old.shape, strict=True))
-    key = new.key if new.key == old.key else run.numbering.fresh()
-    return replace(new, shape=shape, offset=offset, key=key)
-
-
-def _same_memory(one: Array, other: Array) -> bool:
-    first, second = (a.flat.__array_interface__["data"][0] for a in (one, other))
-    return one.region is other.region and first == second and one.extent == other.extent
-
-
-def _extent(run, mask, new: Value, old: Value) -> Value:
-    if new is old or new.key == old.key:
-        return new
-    a, b = cast(run, new, INT64), cast(run, old, INT64)
-    merged = run.fresh(_chosen(mask, a.data, b.data), INT64, (new, old), mask)
-    return follow(merged, lambda one, other: _chosen(mask, one, other), a, b)
-
-
-def _chosen(mask, new: Any, old: Any):
-    return new if mask.data is None else np.where(mask.data, new, old)
