@@ -102,8 +102,9 @@ def portable(pid: int) -> tuple[Taken, int]:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        # ten times a second for each process: no decoder, no buffer
+        with open(path, "rb", buffering=0) as file:
+            return file.read().decode("utf-8", errors="replace")
     except OSError:  # the process has ended, or it belongs to another user
         return ""
 

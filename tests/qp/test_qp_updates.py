@@ -13,7 +13,7 @@ from course_pkg.qp import cost, cpu_numba, gpu_numba, reference
 from course_pkg.qp.cases import cases, compacted, with_zeros
 from course_pkg.qp.variants import VARIANTS
 
-pytestmark = pytest.mark.slow(65)
+pytestmark = pytest.mark.slow(50)
 
 UPDATES = VARIANTS.of("update", Library.NUMBA_CUDA)
 DTYPES = ("float64", "float32")

@@ -7,6 +7,8 @@ from idioms import IDIOMS
 from course_pkg import simt
 from course_pkg.simt.run.kernel import Kernel
 
+pytestmark = pytest.mark.slow(50)
+
 CONFLICTS = ("race", "missing_syncwarp")
 TWINS = [(idiom, *twin[:2], twin[2:] or CONFLICTS) for idiom in IDIOMS for twin in idiom.twins]
 

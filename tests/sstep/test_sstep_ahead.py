@@ -1,6 +1,7 @@
 """Iterations and passes queued ahead of the host: their scalar work is the host's, and they stop by themselves."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,8 @@ from course_pkg.sstep.gpu_numba.passes import gram_pass_kernel, moments_pass_ker
 from course_pkg.sstep.gpu_numba.room import DeviceRoom
 from course_pkg.sstep.problem import Laplacian
 from course_pkg.sstep.tuning import THREADS_PASS
+
+pytestmark = pytest.mark.slow(110)
 
 QUEUED = {
     "pcg": {},
@@ -263,6 +266,12 @@ def test_a_pass_by_moments_stops_where_a_moment_is_not_as_it_must_be(mu, W, stop
     assert state[scalars.STOPPED] == stopped and not alpha.any() and not beta.any()
 
 
+@cache
+def ahead_of_the_host(name, s, **options):
+    """The solution with passes queued, which two tests look at: it is computed once."""
+    return getattr(gpu_numba, name)(Laplacian(SHAPE), cuda.to_device(random_right_side()), s=s, **options)
+
+
 def by_host(monkeypatch, solver, *arguments, **options):
     """Return the solution with no pass queued."""
     with monkeypatch.context() as patched:
@@ -275,7 +284,7 @@ def test_queued_passes_are_those_of_the_host(name, s, monkeypatch):
     b, solver = cuda.to_device(random_right_side()), getattr(gpu_numba, name)
     for more in ({"rtol": 1e-3}, {"rtol": 1e-9}, {"rtol": 1e-9, "maxiter": 7}):
         each = by_host(monkeypatch, solver, Laplacian(SHAPE), b, s=s, **more)
-        ahead = solver(Laplacian(SHAPE), b, s=s, **more)
+        ahead = ahead_of_the_host(name, s, **more)
         assert ahead.status is each.status and ahead.iterations == each.iterations, more
         np.testing.assert_allclose(ahead.residual_norms, each.residual_norms, rtol=1e-6, atol=1e-12)
         np.testing.assert_allclose(ahead.x.copy_to_host(), each.x.copy_to_host(), rtol=1e-5, atol=1e-9)
@@ -297,7 +306,7 @@ def surely(pace, iterations, s, most, real=pace.Pace.surely):
 def test_passes_that_are_queued_in_vain_change_nothing(name, s, monkeypatch):
     b, solver = cuda.to_device(random_right_side()), getattr(gpu_numba, name)
     for more in ({"rtol": 1e-3}, {"rtol": 1e-5, "maxiter": 11}):
-        each = solver(Laplacian(SHAPE), b, s=s, **more)
+        each = ahead_of_the_host(name, s, **more)
         with monkeypatch.context() as patched:
             patched.setattr(pace.Pace, "surely", surely)
             vain = solver(Laplacian(SHAPE), b, s=s, **more)

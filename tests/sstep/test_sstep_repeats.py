@@ -12,6 +12,8 @@ from course_pkg.sstep import gpu_numba
 from course_pkg.sstep.gpu_numba import room as rooms
 from course_pkg.sstep.problem import Laplacian
 
+pytestmark = pytest.mark.slow(40)
+
 METHODS = {
     "pcg": {},
     "pfcg": {},
