@@ -8,8 +8,8 @@ reordering a sum. ``sums`` is added up at the end in a fixed order, so the same 
 Sums are float64. Each sweep returns the total of ``sums``.
 """
 
+import inspect
 from collections.abc import Callable
-from inspect import Signature, signature
 
 import numpy as np
 from numba import get_num_threads, prange
@@ -42,10 +42,10 @@ def _over_rows(row) -> Callable:
         return all_rows(rows or _tile_rows(arguments[0]), threads or get_num_threads(), *arguments)
 
     # what a reader sees of the sweep: the row's name, sentence and arguments, without the k, j and sums of one row
-    _, _, _, *given = signature(row).parameters.values()
-    _, *options = signature(over_grid).parameters.values()
+    _, _, _, *given = inspect.signature(row).parameters.values()
+    _, *options = inspect.signature(over_grid).parameters.values()
     over_grid.__name__ = over_grid.__qualname__ = row.__name__
-    over_grid.__doc__, over_grid.__signature__ = row.__doc__, Signature([*given, *options])
+    over_grid.__doc__, over_grid.__signature__ = row.__doc__, inspect.Signature([*given, *options])
     return over_grid
 
 

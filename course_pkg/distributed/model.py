@@ -83,12 +83,12 @@ class Fit:
         return float(student.ppf((1 + LEVEL) / 2, self.freedom))
 
     def uncertainty(self, name: str) -> float:
-        """Return half the width of a coefficient's 95 % confidence interval, in seconds."""
+        """Return half the width of a coefficient's 95% confidence interval, in seconds."""
         i = COEFFICIENTS.index(name)
         return self.quantile * float(np.sqrt(self.covariance[i, i]))
 
     def predict(self, work: Work) -> tuple[float, float]:
-        """Return the seconds of an iteration, and half the width of the 95 % interval for one measurement of it."""
+        """Return the seconds of an iteration, and half the width of the 95% interval for one measurement of it."""
         x = work.row(self.theta)
         seconds = float(x @ self.theta)
         return seconds, self.quantile * float(
@@ -98,7 +98,7 @@ class Fit:
     def gain(self, slow: Work, fast: Work, ratio: float = 1.0) -> tuple[float, float]:
         """Return the seconds that ``ratio`` iterations of ``fast`` save over one of ``slow``, and the uncertainty.
 
-        The uncertainty is half the width of the 95 % interval. Both times come from the same coefficients, so much of
+        The uncertainty is half the width of the 95% interval. Both times come from the same coefficients, so much of
         the coefficients' uncertainty cancels.
         """
         theta = self.theta
@@ -219,7 +219,7 @@ class Crossover:
     ranks : int or None
         The smallest of the given numbers of ranks from which on it is predicted to be faster; None if there is none.
     earliest, latest : int or None
-        With 95 % confidence, the method is not faster on fewer ranks than ``earliest``, and is faster from ``latest``
+        With 95% confidence, the method is not faster on fewer ranks than ``earliest``, and is faster from ``latest``
         on.
 
     Examples

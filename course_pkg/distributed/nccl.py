@@ -94,7 +94,7 @@ class Aside:
     >>> if getattr(cuda, "BACKEND", "") != "simt":
     ...     aside = Aside()
     ...     with aside.after(0) as side:
-    ...         pass  # launch kernels on the stream with the pointer ``side``
+    ...         pass  # launch kernels on the stream with the pointer side
     ...     aside.join(0)
     """
 

@@ -1,5 +1,7 @@
 """Conjugate gradient on all cores of a CPU: each variant agrees with the textbook's method in every iteration."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -181,3 +183,10 @@ def test_the_passes_in_tiles(shape, rows, threads, dtype):
         same_sum(step(*fields, half, x2, r2, **how), after**2)
         same(x2, x64 + 0.5 * p64)
         same(r2, after)
+
+
+def test_a_sweep_says_what_it_does_and_with_what():
+    """It is made from the function of a row, whose sentence and arguments a reader wants to see."""
+    assert str(inspect.signature(cpu_passes.search)) == "(r, p1, beta, p2, *, rows=None, threads=None)"
+    assert cpu_passes.search.__name__ == "search"
+    assert cpu_passes.dot.__doc__ == "Return <a, b>."
