@@ -534,12 +534,13 @@ Markdown(
 )
 
 # %% slideshow={"slide_type": "skip"}
+EACH = ", ".join(on.name for on in GPUS)
 bench.Table(
     [
-        {"of a copy": NAMES[name], **{f"s = {k}": tuple(f"{on.of_copy(name, k):.0%}" for on in GPUS) for k in GPUS[0].steps(name)}}
+        {EACH: NAMES[name], **{f"s = {k}": tuple(f"{on.of_copy(name, k):.0%}" for on in GPUS) for k in GPUS[0].steps(name)}}
         for name in OPERATIONS
     ],
-    f"The share of a copy's bandwidth that each operation reaches, on an {' and an '.join(on.name for on in GPUS)}.",
+    f"The share of a copy's bandwidth that each operation reaches. {ORIGIN}",
 ) if GPUS else Markdown(PENDING)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
