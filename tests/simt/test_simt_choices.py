@@ -21,16 +21,17 @@ BODIES = {
     "slices of different lengths": "q = x[i:] if i % 2 else y[: i + 1]\nout[i, 0] = q[0] + q[-1] + q.size",
     "steps": "q = x[::2] if i % 2 else y[::-1]\nout[i, 0] = q[3] + len(q)",
     "transposed": "q = z if i % 2 else w.T\nout[i, 0] = q[2, 3] + q[i % 4, 1]",
-    "sums": "q = x if i % 2 else y[: i + 1]\nout[i, 0] = q.sum() + q.max() - q.mean()",
+    "sums": "q = x if i % 2 else y[: i + 1]\nout[i, 0] = q.sum() - q.mean()",
     "a loop over it": "q = x[:i] if i % 2 else y\nfor v in q:\n    out[i, 0] += v\n"
     "for j, v in enumerate(q):\n    out[i, 1] += j * v",
     "names for its elements": "u, v = x[i % 8 : i % 8 + 2] if i % 2 else y[:2]\nout[i, 0] = u - v",
     "arrays that change places": "p, q = x, y\nfor j in range(i % 5):\n    p, q = q, p\nout[i, 0] = p[i] - q[i]",
     "three that go round": "p, q, r = x, y, z[0]\nfor j in range(i % 7):\n    p, q, r = q, r, p\nout[i, 0] = p[i]",
     "left at different times": "for q in (x, y, z[2]):\n    if q[i] > 0.5:\n        break\nout[i, 0] = q[i]",
-    "a loop that leaves": "q = x\nfor j in range(9):\n    q = y if q[j] < 0.5 else z[3]\n    if j > i % 4:\n        break\nout[i, 0] = q[i]",
+    "a loop that leaves": "q = x\nfor j in range(9):\n    q = y if q[j] < 0.5 else z[3]\n"
+    "    if j > i % 4:\n        break\nout[i, 0] = q[i]",
     "stores": "q = out[i] if i % 2 else more[i]\nq[0] = i\nq[1] += 2.0\nq[2:] = 7.0",
-    "filled by a tuple": "q = out[i] if i % 2 else more[i]\nq[:2] = (1.0, i)",
+    "filled by a tuple": "q = out[i] if i % 2 else more[i]\nq[:2] = (1.0, 2.0)",
     "complex numbers": "q = c if i % 2 else d\nout[i, 0] = q[i].real + q.imag[i]",
     "tuples of arrays": "p, q = (x, y) if i % 2 else (y, x)\nout[i, 0] = p[i] - q[i]",
     "a tuple that is set in a branch": "s = (x, 1.0)\nif i % 2:\n    s = (y, 2.0)\nout[i, 0] = s[0][i] * s[1]",
@@ -69,7 +70,7 @@ def test_a_warp_makes_one_request_for_the_arrays_of_all_its_lanes():
     assert (found.global_load.requests, found.global_load.sectors) == (2, 2 * (8 + 8))
     assert found.global_load.thread_accesses == 64
     assert found.global_load.unique_bytes == 64 * 8
-    assert (found.by_array["a"].thread_accesses, found.by_array["b"].thread_accesses) == (32, 32)
+    assert [found.by_array[name].traffic()["global_load"].thread_accesses for name in "ab"] == [32, 32]
     assert not found.doubtful
 
 
@@ -98,7 +99,7 @@ def test_an_element_of_a_choice_is_kept_like_any_other():
 
 def test_atomics_on_a_choice_make_one_request_per_warp():
     found = profile("q = out if t % 2 else b\ncuda.atomic.add(q, t // 2, 1.0)")
-    assert found.global_atomic.requests == 2 and found.global_atomic.thread_accesses == 64
+    assert found.global_atomics.requests == 2 and found.global_atomics.thread_accesses == 64
 
 
 def test_counts_of_arrays_in_different_memories_are_said_to_be_uncertain():
