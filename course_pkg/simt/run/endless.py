@@ -19,9 +19,9 @@ from course_pkg.simt.memory.regions import Array, regions_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.deadlock import for_ever, line_of
 from course_pkg.simt.run.hints import LOADS
-from course_pkg.simt.run.iteration import Iterator
 from course_pkg.simt.run.locating import owner
 from course_pkg.simt.run.roles import Role, Waits, others_first
+from course_pkg.simt.run.sequences import Iterator
 from course_pkg.simt.run.spinning import atomics
 from course_pkg.simt.run.state import Frame
 from course_pkg.simt.run.turns import may_wait_here, program_called
