@@ -10,6 +10,17 @@ if x > 100.0:
     q = b
 #
 cuda.atomic.add(out, 0, 1.0)"""
+LOCK = """u, v = f
+lock = u if i % 2 else v
+q = out if i % 2 else a
+if t % 16 < 2:
+    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+        pass
+    cuda.threadfence()
+    q[0] += 1.0
+    cuda.threadfence()
+    cuda.atomic.exch(lock, 0, 0)"""
+LOCKS = {"blocks": 2, "more": {"f": (np.zeros(1, np.int32), np.zeros(1, np.int32))}}
 B = {"more": {"b": np.zeros(64)}}
 
 TRICKS = {
@@ -139,6 +150,11 @@ TRICKS = {
         "elif t == 40 and cuda.atomic.add(m, 0, 0) == 1:\n    cuda.threadfence()\n    q = out\na[t] = q[5]",
         CLEAN,
         **B,
+    ),
+    "a lock for each array": Trick(LOCK, CLEAN, **LOCKS),
+    "the other array's lock": Trick(LOCK.replace("if i % 2 else v", "if t < 32 else v"), "race", **LOCKS),
+    "a lock for each array, without a fence": Trick(
+        LOCK.replace("+= 1.0\n    cuda.threadfence()", "+= 1.0"), "race", **LOCKS
     ),
     "arrays of different types": Trick("q = out if t % 2 else m\nq[t] = 1", REFUSED),
     "functions": Trick("f = wr if t % 2 else wr2\nf(out, t // 2, 1.0)", REFUSED),
