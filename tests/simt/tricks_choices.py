@@ -21,6 +21,8 @@ if t % 16 < 2:
     cuda.threadfence()
     cuda.atomic.exch(lock, 0, 0)"""
 LOCKS = {"blocks": 2, "more": {"f": (np.zeros(1, np.int32), np.zeros(1, np.int32))}}
+PAIR = np.dtype([("u", np.float64), ("v", np.float64)], align=True)
+RECORDS = {"more": {"p": np.zeros(64, PAIR), "r": np.zeros(64, PAIR)}}
 B = {"more": {"b": np.zeros(64)}}
 
 TRICKS = {
@@ -150,6 +152,19 @@ TRICKS = {
         "elif t == 40 and cuda.atomic.add(m, 0, 0) == 1:\n    cuda.threadfence()\n    q = out\na[t] = q[5]",
         CLEAN,
         **B,
+    ),
+    "records copied through a choice": Trick("q = p if t % 2 else r\nq[t // 4] = q[t]", "race", **RECORDS),
+    "records copied through a choice, own": Trick("q = p if t % 2 else r\nq[t] = q[t]", CLEAN, **RECORDS),
+    "halves of the elements of a choice": Trick(
+        TILES
+        + "q = (s if t < 32 else r).view(np.int32)\nq[t % 32] = t\ncuda.syncthreads()\nm[t] = q[t % 32]",
+        CLEAN,
+    ),
+    "halves of the elements of a choice, the other's": Trick(
+        TILES + "q = (s if t % 2 else r).view(np.int32)\nq[t // 4] = t", "race"
+    ),
+    "halves of the elements of one tile": Trick(
+        TILES + "q = s if t < 32 else r\ns.view(np.int32)[1] = 5\nq[t % 32] = t", "race"
     ),
     "a lock for each array": Trick(LOCK, CLEAN, **LOCKS),
     "the other array's lock": Trick(LOCK.replace("if i % 2 else v", "if t < 32 else v"), "race", **LOCKS),
