@@ -62,9 +62,11 @@ def _levels(figure):
     warp, lane = divmod(THREAD, WARP)
     grid = _row(ax, 4.05, 0.62, BLOCKS, 0.12, BLOCK, [f"block {b}" for b in range(BLOCKS)], 13)
     rows = [_row(ax, 2.98 - 0.2 * w, 0.17, WARP, 0.03, lane if w == warp else None) for w in range(WARPS)]
-    # numbers of two digits beside each other would touch
+    # numbers of two digits beside each other would touch; within their lanes, they would touch the frames
     named = [str(n) if n % 4 == 0 or n in (lane, WARP - 1) else "" for n in range(WARP)]
-    lanes = _row(ax, 1.32, 0.36, WARP, 0.03, lane, named, 13.3)
+    lanes = _row(ax, 1.32, 0.36, WARP, 0.03, lane, size=13.3)
+    for (left, bottom, width, _), name in zip(lanes, named, strict=True):
+        ax.text(left + width / 2, bottom - 0.05, name, fontsize=13.3, ha="center", va="top")
     for w, (left, bottom, *_) in enumerate(cells[0] for cells in rows):
         ax.text(left - 0.12, bottom + 0.085, f"warp {w}", fontsize=13.3, color=MUTED, ha="right", va="center")
     left, right, bottom, top = LEFT - 0.09, RIGHT + 0.09, 2.98 - 0.2 * (WARPS - 1), 2.98 + 0.17
@@ -78,7 +80,7 @@ def _levels(figure):
     ax.annotate(
         "",
         (x + w / 2, 0.78),
-        (x + w / 2, y - 0.03),
+        (x + w / 2, y - 0.26),
         arrowprops={"arrowstyle": "-|>", "color": COMPUTE_TEXT, "lw": 2},
     )
     said = f"i = {BLOCK} · {THREADS} + {THREAD} = {BLOCK * THREADS + THREAD}"

@@ -534,10 +534,13 @@ Markdown(
 )
 
 # %% slideshow={"slide_type": "skip"}
-# The share of a copy's bandwidth that each operation reaches.
-for on in GPUS:
-    for name in OPERATIONS:
-        print(on.name, NAMES[name], ", ".join(f"s = {k}: {on.of_copy(name, k):.0%}" for k in on.steps(name)))
+bench.Table(
+    [
+        {"of a copy": NAMES[name], **{f"s = {k}": tuple(f"{on.of_copy(name, k):.0%}" for on in GPUS) for k in GPUS[0].steps(name)}}
+        for name in OPERATIONS
+    ],
+    f"The share of a copy's bandwidth that each operation reaches, on an {' and an '.join(on.name for on in GPUS)}.",
+) if GPUS else Markdown(PENDING)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **[Three clocks](glossary.md#three-clocks)** of these kernels: the share of its time that each unit would need alone. On both GPUs memory holds all four, the Gram

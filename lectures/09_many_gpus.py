@@ -1123,7 +1123,7 @@ if len(BY_LINK) > 1:
     assert 0.1 < gain < 0.3 and by_two[best][2] > 1.8 * by_two["cg_two_kernel"][2]
     assert all(direct.solve(name, EDGE, 2, s=s).observed["iterations"] == direct.solve(name, EDGE, 1, s=s).observed["iterations"] for name, s in direct.methods(EDGE, 2) if name not in FUSED)
 Markdown(
-    f"**The methods of lecture 7 on two GPUs.** By peer memory, whole iterations of CG, by operations, are CUDA graphs, and so are whole passes of s-step: the GPUs solve the small systems themselves, and the host looks after up to eight passes. Both gain from the second GPU: CG {format_time(by_two['pcg'][1])} and {format_time(by_two['pcg'][2])} per iteration, {BY_NAME[best].titled(s=steps)} {format_time(by_two[best][1])} and {format_time(by_two[best][2])}. "
+    f"**The methods of lecture 7 on two GPUs.** By peer memory, whole iterations of CG, by operations, are CUDA graphs, and so are whole passes of s-step: the GPUs solve the small systems themselves, and the host looks after up to eight passes. Both gain from the second GPU: CG takes {format_time(by_two['pcg'][1])} and {format_time(by_two['pcg'][2])} per iteration; {BY_NAME[best].titled(s=steps)} takes {format_time(by_two[best][1])} and {format_time(by_two[best][2])}. "
     f"Against CG by operations, this best s gains {100 * gain:.0f}%. CG with two kernels is far ahead, {format_time(by_two['cg_two_kernel'][2])}: where a sum takes {format_time(dict(direct.sums(2))[1])}, two of them are cheaper than the bytes that s-step moves besides."
 ) if len(BY_LINK) > 1 else Markdown(PENDING)
 

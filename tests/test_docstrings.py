@@ -1,6 +1,7 @@
 """The docstrings of what is public are valid reStructuredText, as the site's pages about the package need them."""
 
 import ast
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -17,6 +18,14 @@ PACKAGE = Path(course_pkg.__file__).parent
 AS_THE_SITE = Config(napoleon_use_rtype=False, napoleon_use_param=False, napoleon_use_ivar=True)
 SETTINGS = get_default_settings(Parser)
 SETTINGS.report_level, SETTINGS.halt_level = 2, 5  # report warnings, and go on
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+ENTRY = {
+    "Parameters": r"\*{0,2}\w+(, \*{0,2}\w+)*( : .+)?",
+    "Attributes": r"\w+(, \w+)*( : .+)?",
+    "Raises": r"[\w.]+(, [\w.]+)*",
+}
+# lines of a quotation or of a definition that columns keep apart: on a page they would follow each other
+COLUMNS = re.compile(r"^ {4,}\S+( \S+)*  +\S.*\n {4,}\S+( \S+)*  +\S", re.MULTILINE)
 OF_SPHINX = ("attr", "class", "data", "doc", "exc", "func", "meth", "mod", "obj", "ref", "term")
 
 
@@ -36,6 +45,23 @@ def complaints(*docstrings):
     text = "\n\n".join(str(NumpyDocstring(one, AS_THE_SITE)) for one in docstrings if one)
     Parser().parse(text, document)  # without transforms, which take most of the time
     return said.getvalue() + "".join(f"{kind} referenced: {name}\n" for kind, name in undefined(document))
+
+
+def misread(docstring):
+    """Return what a page would show as something else: sentences as entries of a section, columns as running text."""
+    head, *parts = SECTION.split(docstring)
+    found = [
+        f"{section} has “{line}”"
+        for section, text in zip(parts[::2], parts[1::2], strict=True)
+        for line in text.splitlines()
+        if line[:1].strip() and section in ENTRY and not re.fullmatch(ENTRY[section], line)
+    ]
+    for paragraph, text in zip(["", *head.split("\n\n")], head.split("\n\n"), strict=False):
+        if not paragraph.endswith("::") and (columns := COLUMNS.search(text)):
+            found.append(f"columns: “{columns[0].split(chr(10))[0].strip()}”")
+    return found + [
+        f"an initial as a number: “{line}”" for line in re.findall(r"(?<=\n\n)[A-Z]\. .*", docstring)
+    ]
 
 
 def undefined(document):
@@ -72,6 +98,58 @@ def test_docstrings_are_valid(folder):
             for name, text in entries:
                 assert complaints(text) == "", f"{path.relative_to(PACKAGE)}: {name}"
     assert said == ""
+
+
+def on_pages():
+    """Return the names and docstrings on the site: of a package that exports names, not those of its modules."""
+    apart = {
+        "check",
+        "cli.py",
+        "commands",
+        "grading",
+        "setup",
+        "site",
+        "slides",
+        "witness",
+        "notebook.py",
+        "paths.py",
+    }
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.relative_to(PACKAGE).parts[0] not in apart:
+            exports = "\n__all__ =" in (path.parent / "__init__.py").read_text(encoding="utf-8")
+            for name, text in documented(path):
+                if not name.startswith("_") and not (exports and name == path.stem):
+                    yield f"{path.relative_to(PACKAGE)}: {name}", text
+
+
+def test_sections_and_columns_are_shown_as_they_are_meant():
+    assert {name: said for name, text in on_pages() if (said := misread(text))} == {}
+
+
+@pytest.mark.parametrize(
+    ("docstring", "said"),
+    [
+        (
+            "A.\n\nAttributes\n----------\nx : int\n\nThe first two are one.",
+            "Attributes has “The first two are one.”",
+        ),
+        ("A.\n\nParameters\n----------\nx : int\n\nSource: a book.", "Parameters has “Source: a book.”"),
+        ("A.\n\nRaises\n------\nCourseError\n    If so.\n\nSource: it.", "Raises has “Source: it.”"),
+        ("A.\n\n    one  the first\n    two  the second", "columns: “one  the first”"),
+        ("A.\n\nKernels:\n    one  the first\n    two  the second", "columns: “one  the first”"),
+        ("A.\n\nW. D. Hillis, 1986.", "an initial as a number: “W. D. Hillis, 1986.”"),
+    ],
+)
+def test_what_a_page_would_show_otherwise_is_found(docstring, said):
+    assert misread(docstring) == [said]
+
+
+def test_columns_that_stay_columns_are_none():
+    assert misread("A.\n\n::\n\n    one  the first\n    two  the second\n\nMore.") == []
+    assert (
+        misread("A.\n\nParameters\n----------\na, *b : int\n    One.\n\nRaises\n------\nKeyError, OSError")
+        == []
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ Sums are float64. Each sweep returns the total of ``sums``.
 """
 
 from collections.abc import Callable
+from inspect import Signature, signature
 
 import numpy as np
 from numba import get_num_threads, prange
@@ -40,6 +41,11 @@ def _over_rows(row) -> Callable:
     def over_grid(*arguments, rows=None, threads=None) -> float:
         return all_rows(rows or _tile_rows(arguments[0]), threads or get_num_threads(), *arguments)
 
+    # what a reader sees of the sweep: the row's name, sentence and arguments, without the k, j and sums of one row
+    _, _, _, *given = signature(row).parameters.values()
+    _, *options = signature(over_grid).parameters.values()
+    over_grid.__name__ = over_grid.__qualname__ = row.__name__
+    over_grid.__doc__, over_grid.__signature__ = row.__doc__, Signature([*given, *options])
     return over_grid
 
 
@@ -88,18 +94,21 @@ def residual(k, j, sums, b, x, r):
 
 @_over_rows
 def dot(k, j, sums, a, b):
+    """Return <a, b>."""
     for i in range(a.shape[2]):
         sums[i] += np.float64(a[k, j, i]) * b[k, j, i]
 
 
 @_over_rows
 def update_p(k, j, sums, r, beta, p):
+    """Compute ``p = r + beta p``."""
     for i in range(r.shape[2]):
         p[k, j, i] = r[k, j, i] + beta * p[k, j, i]
 
 
 @_over_rows
 def update_x_and_r(k, j, sums, p, s, alpha, x, r):
+    """Compute ``x += alpha p`` and ``r -= alpha s``."""
     for i in range(p.shape[2]):
         x[k, j, i] += alpha * p[k, j, i]
         r[k, j, i] -= alpha * s[k, j, i]

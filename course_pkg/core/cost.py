@@ -12,6 +12,9 @@ from course_pkg.core.machine import Machine
 class Cost:
     """Main-memory traffic and arithmetic of one call of one variant.
 
+    The first three attributes belong to the variant, the last two to the problem: every variant of one step has
+    the same ``a_eff_bytes``. Costs of consecutive steps add, and ``n * cost`` is the cost of n steps.
+
     Attributes
     ----------
     bytes_read, bytes_written : int
@@ -23,9 +26,6 @@ class Cost:
         D_u: size of the unknown fields, whose new values each iteration computes from the old ones.
     known_bytes : int
         D_k: size of the known fields, which do not change.
-
-    The first three belong to the variant, the last two to the problem: every variant of one step has the same
-    ``a_eff_bytes``. Costs of consecutive steps add, and ``n * cost`` is the cost of n steps.
 
     Examples
     --------

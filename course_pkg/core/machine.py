@@ -88,12 +88,12 @@ class Machine:
     def attainable_gflop_s(self, intensity, dtype="float64"):
         """Return the roofline: ``min(peak, intensity * T_peak)`` in GFLOP/s.
 
+        Source: Williams, Waterman, Patterson, Roofline, CACM 52(4), 2009.
+
         Parameters
         ----------
         intensity : float or ndarray
             Arithmetic intensity in flop/byte.
-
-        Source: Williams, Waterman, Patterson, Roofline, CACM 52(4), 2009.
         """
         return np.minimum(self.peak_gflop_s(dtype), np.asarray(intensity, dtype=float) * self.t_peak_gb_s)
 

@@ -57,6 +57,8 @@ def occupancy(
     of 128 bytes (256 before compute capability 8.0); from 8.0 on, the driver takes 1 KiB more for each block. All of
     ``machine.shared_kib_per_sm`` is assumed to be shared memory, and none of it L1 cache.
 
+    Source: NVIDIA, CUDA Toolkit, ``cuda_occupancy.h`` (``cudaOccMaxActiveBlocksPerMultiprocessor``).
+
     Parameters
     ----------
     machine : Machine
@@ -72,8 +74,6 @@ def occupancy(
     ------
     CourseError
         If the machine is not a GPU of these compute capabilities, or cannot run a single block.
-
-    Source: NVIDIA, CUDA Toolkit, ``cuda_occupancy.h`` (``cudaOccMaxActiveBlocksPerMultiprocessor``).
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Sums of a warp and of a block, for kernels: device functions.
 
-    warp_sum     shuffles: no memory and no barrier
-    block_total  each warp sums by shuffles, then the first warp sums the warps' sums: one barrier
-    leave_total  block_total, and thread 0 writes it to an array, at the index of the block
+- ``warp_sum``: shuffles, no memory and no barrier
+- ``block_total``: each warp sums by shuffles, then the first warp sums the warps' sums; one barrier
+- ``leave_total``: ``block_total``, and thread 0 writes it to an array, at the index of the block
 
 Nothing depends on which block comes first, so the last digit is the same in every run.
 """

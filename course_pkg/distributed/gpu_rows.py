@@ -1,8 +1,7 @@
 """A sparse matrix whose rows are divided among GPUs; the halo may consist of any entries.
 
-Kernels:
-    permute_vector_kernel   gathers the entries that another GPU reads (``permutation/gpu_numba``)
-    add_rows_kernel         adds the part of the product that needs the halo to the rows that have one
+- ``permute_vector_kernel`` gathers the entries that another GPU reads (``permutation/gpu_numba``)
+- ``add_rows_kernel`` adds the part of the product that needs the halo to the rows that have one
 """
 
 import numpy as np

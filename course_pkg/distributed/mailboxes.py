@@ -15,12 +15,11 @@ last has been answered.
 Every wait ends after ``POLLS`` looks. Then the sum or the plane is NaN, and ``lost`` says which rank has not answered:
 its number plus 1. From then on no kernel waits any more, so all that is queued ends soon, and the host names that rank.
 
-Kernels:
-    add_kernel           sums over all GPUs, in place
-    alpha_of_all_kernel  alpha_kernel of ``cg``, whose sum is one over all GPUs
-    beta_of_all_kernel   beta_kernel of ``cg``, likewise
-    send_kernel          an array into the window of another GPU
-    take_kernel          the array that has come into this GPU's window
+- ``add_kernel`` sums over all GPUs, in place
+- ``alpha_of_all_kernel`` is ``alpha_kernel`` of ``cg``, whose sum is one over all GPUs
+- ``beta_of_all_kernel`` is ``beta_kernel`` of ``cg``, likewise
+- ``send_kernel`` writes an array into the window of another GPU
+- ``take_kernel`` takes the array that has come into this GPU's window
 """
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The time of an iteration on any number of ranks: its work times coefficients that are fitted to measurements.
 
+::
+
     t = kernels + reductions + max(0, halo - kernels that run during the halo exchange)
     kernels = byte_s · bytes + sweep_s · sweeps                  of the rank with the most points
     reduction = reduction_s + ⌈log₂ ranks⌉ · (round_s + round_byte_s · bytes)

@@ -52,7 +52,7 @@ class Result:
     step : Step
     verdict : Verdict
     pictures : sequence of Picture
-    counts : sequence of Count
+    counts : sequence of page.Count
         Empty if the counts of this attempt mean nothing.
     hazards : sequence of str
         A sentence on each hazard that was found; the verdict is about the worst one.

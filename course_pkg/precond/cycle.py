@@ -2,13 +2,13 @@
 
 ``tools`` is a module with
 
-    jacobi_plain(system, x, out)    out = (b - E x) / d, one product
-    spmv(A, x, y)                   y = A x
-    divide(d, r, out)               out = r / d
-    add(change, x)                  x = x + change
-    difference(d, y, x, out)        out = d (y - x)
-    advance(y, a, b, p, x)          p = a (y - x) + b p, then x = x + p
-    empty(n, like)                  a new vector in the memory space and precision of ``like``
+- ``jacobi_plain(system, x, out)``: ``out = (b - E x) / d``, one product
+- ``spmv(A, x, y)``: ``y = A x``
+- ``divide(d, r, out)``: ``out = r / d``
+- ``add(change, x)``: ``x = x + change``
+- ``difference(d, y, x, out)``: ``out = d (y - x)``
+- ``advance(y, a, b, p, x)``: ``p = a (y - x) + b p``, then ``x = x + p``
+- ``empty(n, like)``: a new vector in the memory space and precision of ``like``
 
 If one step of Jacobi's method takes x to y, then ``d (y - x)`` is the residual ``r - A x``. So a level needs only the
 matrix of its smoother, and not A as well.

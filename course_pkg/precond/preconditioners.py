@@ -1,9 +1,9 @@
 """Preconditioners as plain arrays, set up by ``build.py``: each approximates ``A⁻¹`` by a positive definite operator.
 
-    Identity    copies r
-    Diagonal    division by the diagonal (Jacobi), or by the sums of absolute values of the rows (ℓ1-Jacobi)
-    Polynomial  some steps of Chebyshev's method: a polynomial in A, scaled by its diagonal
-    Multigrid   a V-cycle over coarser and coarser matrices, smoothed by steps of Jacobi's method
+- ``Identity`` copies r
+- ``Diagonal``: division by the diagonal (Jacobi), or by the sums of absolute values of the rows (ℓ1-Jacobi)
+- ``Polynomial``: some steps of Chebyshev's method, a polynomial in A, scaled by its diagonal
+- ``Multigrid``: a V-cycle over coarser and coarser matrices, smoothed by steps of Jacobi's method
 
 To apply each takes only sparse matrix-vector products and maps. For example, a step of Jacobi's method,
 ``(b - E x) / d`` with ``A = E + diag(d)``, is one product with E that ends with a division (``spmv/jacobi.py``). The

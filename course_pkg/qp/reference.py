@@ -35,7 +35,8 @@ from course_pkg.qp.tuning import MOST_GRADIENT_STEPS
 
 SHIFTS = {
     "none": "no shift: F never increases, as Q is semidefinite; x may go to and fro",
-    "descent": "r_i = max(0, Σ_{j≠i}|Q_ij| - Q_ii) / 2: |Q| + 2 diag(r) is diagonally dominant; x may go to and fro",
+    "descent": "r_i = max(0, Σ |Q_ij| - Q_ii) / 2, sum over j ≠ i: |Q| + 2 diag(r) is diagonally dominant; "
+    "x may go to and fro",
     "contraction": "r_i = Σ_j Q⁻_ij, of Brand and Chen: Q⁻ + diag(r) is diagonally dominant; steps are short",
 }
 

@@ -54,7 +54,7 @@ class Unsupported(SimtError):
 
     Attributes
     ----------
-    refusal : Refusal or None
+    refusal : front.instead.Refusal or None
         What the message says of the construct, in parts.
 
     Examples

@@ -1,6 +1,7 @@
 """Pages about the package: headings that are plain names, an overview of all names, links back from the source."""
 
 import ast
+import inspect
 import posixpath
 import re
 from pathlib import Path
@@ -196,6 +197,47 @@ def for_napoleon(what: str, lines: list[str]) -> list[str]:
             entries.append([line])
     apart = [one for entry in entries for one in _apart(entry)]
     return lines[:begin] + apart + lines[end:]
+
+
+def unseen(member) -> bool:
+    """Return whether a member of a class says nothing to a reader: a module, or a named tuple's field.
+
+    A module would be shown with its folder on the machine that builds the site. Python's own sentence about a field
+    says only its number; the class describes it under ``Attributes``.
+
+    Parameters
+    ----------
+    member : object
+        What autodoc is about to describe.
+
+    Examples
+    --------
+    >>> from collections import namedtuple
+    >>> unseen(namedtuple("Point", "x").x), unseen(ast), unseen(unseen)
+    (True, True, False)
+    """
+    number = (inspect.getdoc(member) or "").removeprefix("Alias for field number ")
+    return inspect.ismodule(member) or (number.isdigit() and hasattr(member, "__get__"))
+
+
+def unlinked(doctree) -> None:
+    """Take the links from words in the types of attributes, in place; names of classes keep theirs.
+
+    In ``ndarray, shape (n,)`` Sphinx links each word to an attribute of that name of some class. Classes of the course
+    begin with a capital letter, and its one-letter names are sizes.
+
+    Parameters
+    ----------
+    doctree : docutils.nodes.document
+        A page before its references are resolved.
+    """
+    from sphinx.addnodes import pending_xref
+
+    for link in list(doctree.findall(pending_xref)):
+        name = link.get("reftarget", "").rpartition(".")[2]
+        is_class = name[:1].isupper() and len(name) > 1
+        if link.get("refdomain") == "py" and link.get("reftype") == "class" and not is_class:
+            link.replace_self(link.children)
 
 
 def _apart(entry: list[str]) -> list[str]:

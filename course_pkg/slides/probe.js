@@ -107,7 +107,7 @@
     }
   }
 
-  // The handle of a slider, at whichever end, lies within the slider and beside its value.
+  // The handle of a slider, at whichever end, lies within the slider and beside its value, and has a way to go.
   for (const slider of slide.querySelectorAll('.frame .widget-hslider')) {
     const [box, track, handle] = [slider, slider.querySelector('.slider-container'), slider.querySelector('.noUi-handle')]
       .map((element) => element?.getBoundingClientRect());
@@ -116,6 +116,7 @@
     const [first, last] = [track.left - handle.width / 2, track.right + handle.width / 2];
     if (first < box.left) report('slider', slider, `cuts ${Math.round((box.left - first) / scale)} px of its handle`);
     if (value?.width && (value.left - last) / scale < 6) report('slider', slider, 'has a handle that touches its value');
+    if (track.width < 2 * handle.width) report('slider', slider, `has a track of only ${Math.round(track.width / scale)} px`);
   }
 
   // Find words of a figure that its border cuts, or that overlap each other. The picture of an <img> is laid out in the

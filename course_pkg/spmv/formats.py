@@ -1,10 +1,10 @@
 """Formats of a sparse matrix: containers of plain arrays, made from a ``scipy.sparse.csr_array``; host code.
 
-    Csr          the nonzeros row by row, and where each row begins
-    CsrBalanced  the same arrays, and the row in which each tile of equal work begins
-    Ell          a table with one line per row, stored column by column; short rows are padded
-    EllR         as Ell, and the length of each row
-    SellCSigma   rows sorted by length within windows of sigma rows; slices of C rows, each padded to its longest row
+- ``Csr``: the nonzeros row by row, and where each row begins
+- ``CsrBalanced``: the same arrays, and the row in which each tile of equal work begins
+- ``Ell``: a table with one line per row, stored column by column; short rows are padded
+- ``EllR``: as ``Ell``, and the length of each row
+- ``SellCSigma``: rows sorted by length within windows of sigma rows; slices of C rows, each padded to its longest row
 
 A container may be in host or in GPU memory: ``to_device()`` copies it. Padding has the column index -1 and the value 0.
 

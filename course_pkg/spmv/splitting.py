@@ -4,8 +4,8 @@ An entry a of row i *fits* float32 within a tolerance if ``|a - float32(a)| ≤ 
 usual size is rounded by at most 2⁻²⁴ of itself. So with ``tol ≥ 2⁻²⁴`` all entries fit, and with ``tol = 0`` only those
 that float32 represents exactly, such as small whole numbers.
 
-    RowSplit    a row is float32 if all its entries fit; the rows of each precision form a matrix
-    EntrySplit  A = A_high + A_low: the entries that do not fit, in float64, and those that fit, in float32
+- ``RowSplit``: a row is float32 if all its entries fit; the rows of each precision form a matrix
+- ``EntrySplit``: A = A_high + A_low, the entries that do not fit, in float64, and those that fit, in float32
 
 Sums and vectors are float64 in both. The error of the product is bounded: if Ã is the matrix that is stored,
 ``|((A - Ã) x)_i| ≤ row_errors[i] · ‖x‖∞``, where ``row_errors[i] = Σ_j |a_ij - ã_ij|``.

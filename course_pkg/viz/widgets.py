@@ -16,7 +16,8 @@ from course_pkg.viz.picture import Picture
 
 MAX_FRAMES = 40
 MAX_COMBINATIONS = 120
-APART = "2px 14px 2px 2px"  # so that the value of a slider is not read as a part of the next one's label
+# of a slider beside others: its value is not read as a part of the next one's label; narrower, it begins a row
+ROOM = {"width": "auto", "min_width": "240px", "margin": "2px 14px 2px 2px"}
 
 
 class Controls(W.VBox):
@@ -131,7 +132,7 @@ def explorer(make, *, start=None, **choices) -> Controls:
         for chosen in product(*(range(len(values)) for values in choices.values()))
     }
     controls = [
-        _control(name.replace("_", " "), values, i, flex=_share(name, values), width="auto", margin=APART)
+        _control(name.replace("_", " "), values, i, flex=_share(name, values), **ROOM)
         for (name, values), i in zip(choices.items(), at, strict=True)
     ]
     row = W.HBox(controls, layout=W.Layout(flex_flow="row wrap", width="100%"))
@@ -182,7 +183,7 @@ def _nested(frames, controls, chosen):
 
 def _share(name, values):
     """Return a control's share of its row: longer words get more, and a slider is about as long as 24 letters."""
-    return f"{24 + len(name) + max(len(_text(value)) for value in values)} 1 240px"
+    return f"{24 + len(name) + max(len(_text(value)) for value in values)} 1 0px"
 
 
 def _control(label, values, index, **layout):

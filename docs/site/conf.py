@@ -11,7 +11,7 @@ from pathlib import Path
 
 import course_pkg
 from course_pkg.core.files import write
-from course_pkg.site.api import KEPT, for_napoleon, lay_out, led_back
+from course_pkg.site.api import KEPT, for_napoleon, lay_out, led_back, unlinked, unseen
 from course_pkg.site.rooms import overview
 from course_pkg.slides.convert import COURSE_NAME, LICENCE
 
@@ -80,6 +80,7 @@ apidoc_modules = [
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"
 autodoc_mock_imports = ["cupy", "cupyx", "mpi4py", "nbgrader", "jax", "torch", "osqp", "mpax", "nvmath"]
+autodoc_preserve_defaults = True  # as the source has them: a module or a thousand numbers have a name there
 autodoc_typehints = "none"  # numpydoc's paragraphs say more
 napoleon_google_docstring = False
 napoleon_use_rtype = napoleon_use_param = False  # "ndarray, shape (n,)" is a sentence, not names to link
@@ -117,6 +118,8 @@ def setup(app):
     app.connect("builder-inited", show_functions)
     app.connect("autodoc-process-docstring", prepare_docstring, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", restore_colon, priority=600)  # after it
+    app.connect("autodoc-skip-member", skip_member)
+    app.connect("doctree-read", unlink_words)
     app.connect("html-page-context", load_formulas_with_widgets)
     app.connect("html-page-context", lead_back)
 
@@ -155,6 +158,16 @@ def prepare_docstring(app, what, name, obj, options, lines):
 def restore_colon(app, what, name, obj, options, lines):
     """Put the colon back that napoleon was not to see."""
     lines[:] = [line.replace(KEPT, ":") for line in lines]
+
+
+def skip_member(app, what, name, obj, skip, options):
+    """Leave out what has nothing to say; None leaves the choice to autodoc."""
+    return True if unseen(obj) else None
+
+
+def unlink_words(app, doctree):
+    """Leave no link where the type of an attribute is a word and not the name of a class."""
+    unlinked(doctree)
 
 
 def load_formulas_with_widgets(app, pagename, templatename, context, doctree):

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import copy
+from functools import cache
 
 from course_pkg.simt import api
 from course_pkg.simt.run.kernel import Kernel
@@ -23,6 +24,7 @@ def update_(q, i, v):
 DUMMY = "dummy_"
 
 
+@cache
 def device_functions():
     """Return the helpers that a kernel in disguise may call."""
     names = {"cuda": api}
@@ -33,13 +35,18 @@ def device_functions():
 
 def disguised(program, transform):
     """Return a kernel of a program whose tree was transformed, or None if that changed nothing."""
-    tree = copy.deepcopy(program.tree)
-    tree.decorator_list = []
-    before = ast.unparse(tree)
-    text = ast.unparse(ast.fix_missing_locations(transform(tree)))
+    before = _text(program)
+    text = ast.unparse(ast.fix_missing_locations(transform(ast.parse(before).body[0])))
     if text == before:
         return None
     return Kernel.from_source(text, program.name, {**program.names, **device_functions()})
+
+
+@cache
+def _text(program):
+    tree = copy.copy(program.tree)
+    tree.decorator_list = []
+    return ast.unparse(tree)
 
 
 def kinds(launch, arguments):

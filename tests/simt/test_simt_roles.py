@@ -8,7 +8,7 @@ import pytest
 
 from course_pkg import cuda, simt
 from course_pkg.simt.errors import Endless, HazardError
-from course_pkg.simt.run import deadlock, endless, roles
+from course_pkg.simt.run import deadlock, endless, waits
 from course_pkg.simt.run.kernel import Kernel
 
 N = 32
@@ -186,7 +186,7 @@ def test_a_flag_that_is_set_after_the_branch_is_seen():
 def test_roles_are_divided_until_there_are_too_many(monkeypatch):
     body, *_ = DEADLOCKS["each for the other"]
     body = body.replace("== 0:", "!= 1:").replace("cuda.atomic.exch(flag, 0, 1)", "pass")
-    monkeypatch.setattr(roles, "MOST", 2)
+    monkeypatch.setattr(waits, "MOST", 2)
     monkeypatch.setattr(deadlock, "MOST", 2)
     assert "at most 2 groups of threads" in refused(body)
 

@@ -27,6 +27,11 @@ LOADS = (
     "cas(s, 63 - t, 7, 7)",
 )
 
+OTHERS_TAKE = (
+    f"{TAKE}{FULL}{DOWN}{_waits('cas(s, 63 - t, 0, 1)')}\n"
+    "cuda.threadfence_block()\ncuda.atomic.exch(s, 63 - t, 0)"
+)
+
 TRICKS = {
     "up and down, awaited by a load": Trick(TILE + UP + FULL + DOWN + _waits("add(s, 63 - t, 0)"), "race"),
     "up and down, awaited by a swap of like for like": Trick(
@@ -67,10 +72,9 @@ TRICKS = {
     ),
     "a lock that others only look at": Trick(TILE + TAKE + FULL + DOWN + _waits("add(s, 63 - t, 0)"), "race"),
     "a lock that others take, too": Trick(
-        f"{TILE}{TAKE}{FULL}{DOWN}{_waits('cas(s, 63 - t, 0, 1)')}\n"
-        "cuda.threadfence_block()\ncuda.atomic.exch(s, 63 - t, 0)",
-        CLEAN,
+        TILE.replace("s[t] = 0", "s[t] = 0\nf[t] = 0.0") + OTHERS_TAKE, CLEAN
     ),
+    "a lock that others may take first": Trick(TILE + OTHERS_TAKE, "uninitialised"),
     "a swap that wins has seen nobody": Trick(
         f"{TILE}{FULL}cuda.atomic.cas(s, t, 1, 1)\nif cuda.atomic.cas(s, 63 - t, 0, 1) == 0:\n    {USE}",
         "race",

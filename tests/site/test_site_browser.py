@@ -1,5 +1,6 @@
 """A small site in a browser: nothing leaves the machine, and its widgets answer without a kernel."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -26,7 +27,7 @@ LECTURE = """\
 # %% [markdown] slideshow={"slide_type": "slide"} tags=["title-slide"]
 # # Small
 #
-# After this you know what a [sector](glossary.md#L1-sector) is, and that $B > 0$.
+# After this you know what a [sector](glossary.md#L1-sector) is, and that $B > 0$. It moves 8 GB/s `in 8 GB`.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # > **For the speaker.** One minute.
@@ -39,6 +40,16 @@ viz.slider(lambda n: viz.Picture(svg, f"{n} wide."), [10, 20, 30], label="width"
 
 # %% tags=["hide-input"]
 viz.Prediction("01-wide", "How wide?", ["10", "20"])
+
+# %%
+from course_pkg import bench
+
+bench.Table([{"n": 1}], "Recorded on a device of this name, 2026-11-22 and later.")
+
+# %%
+import ipywidgets
+
+ipywidgets.Dropdown(options=["one", "other"])
 """
 SCRIPT = """
 from course_pkg.viz import Picture
@@ -144,7 +155,7 @@ def test_a_lecture_works_without_a_kernel(site, browser):
     page.locator("button[aria-pressed=true]").wait_for()
     assert "mod-active" in page.get_by_role("button", name="10", exact=True).get_attribute("class")
     page.locator("p mjx-container svg").wait_for()
-    assert page.locator("h1").inner_text().startswith("1 · Small")
+    assert page.locator("h1").inner_text().startswith("1\u00a0· Small")
     assert not page.get_by_text("One minute.").is_visible()
     page.get_by_text("For the speaker").click()
     assert page.get_by_text("One minute.").is_visible()
@@ -205,7 +216,7 @@ def test_a_deck_is_a_card_with_its_first_slide_as_light_or_dark_as_the_page(site
         seen.append((site[0] / picture.get_attribute("src")).read_bytes())
     assert seen[0] != seen[1]
     assert (
-        "1 · Small" in page.locator(".decks").inner_text()
+        "1\u00a0· Small" in page.locator(".decks").inner_text()
         and "2 slides" in page.locator(".decks").inner_text()
     )
     page.locator(".decks a").click()
@@ -248,6 +259,50 @@ def test_no_line_begins_with_the_sign_after_a_formula(site, browser):
     formula = page.locator("p .course-whole mjx-container")
     formula.wait_for()
     assert formula.evaluate(SIGN_IN_LINE, list(range(80, 600))) == []
+    page.close()
+
+
+BROKEN = """(caption, widths) => {
+  const date = caption.querySelector('.whole');
+  return widths.filter((width) => {
+    caption.closest('table').style.width = `${width}px`;
+    return date.getClientRects().length > 1;
+  });
+}"""
+
+
+def test_a_number_and_its_unit_and_a_date_are_on_one_line(site, browser):
+    page = browser.new_page()
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri())
+    page.wait_for_function("document.querySelector('article p').textContent.includes('8\\u00a0GB/s')")
+    assert page.locator("article p code").first.inner_text() == "in 8 GB", "code stays as it is"
+    caption = page.locator(".course-table caption")
+    assert caption.locator(".whole").inner_text() == "2026-11-22"
+    assert caption.evaluate(BROKEN, list(range(120, 480))) == []
+    page.close()
+
+
+def luminance(colour):
+    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_arrow_of_a_list_is_seen_on_its_ground(site, browser, theme):
+    page = browser.new_page(color_scheme=theme)
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri())
+    choice = page.locator(".widget-dropdown select")
+    choice.wait_for()
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('.widget-dropdown select')).backgroundImage !== 'none'"
+    )
+    picture, ground = choice.evaluate(
+        "e => { const s = getComputedStyle(e); return [s.backgroundImage, s.backgroundColor]; }"
+    )
+    ink = [int(picture.split("%23")[1][k : k + 2], 16) for k in (0, 2, 4)]
+    paper = [int(part) for part in re.findall(r"\d+", ground)[:3]]
+    light, dark = sorted((luminance(ink), luminance(paper)), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 3
     page.close()
 
 

@@ -9,11 +9,18 @@ import yaml
 
 from course_pkg.core import CourseError
 from course_pkg.paths import repo_root
+from course_pkg.permutation.csr import CSR
 from course_pkg.site import api, rooms
 from course_pkg.site.decks import cards, picture_of
 from course_pkg.site.exercises import exercises
 from course_pkg.slides.build import BuiltDeck
 from course_pkg.topics import topics
+
+# rooms without pages: the inside of commands
+APART = tuple(
+    f"course_pkg.{room}"
+    for room in ("check", "cli", "commands", "grading", "setup", "site", "slides", "witness")
+)
 
 
 def test_a_card_says_what_a_deck_is_with_pictures_where_there_are_some(tmp_path):
@@ -163,6 +170,53 @@ def test_napoleon_reads_properties_and_attributes_as_they_are_meant():
     ]
     assert ":vartype m: int" in told and ">>> 1" in told
     assert api.for_napoleon("function", ["Parameters", "----------", "a, b : int"])[2:] == ["a, b : int"]
+
+
+def test_a_type_links_to_classes_and_not_to_attributes_of_that_name():
+    from docutils import nodes
+    from docutils.utils import new_document
+    from sphinx.addnodes import pending_xref
+
+    page = new_document("page")
+    for kind, target in (
+        ("class", "shape"),
+        ("class", "n"),
+        ("class", "T"),
+        ("class", "Csr"),
+        ("func", "copy"),
+    ):
+        page += pending_xref("", nodes.Text(target), refdomain="py", reftype=kind, reftarget=target)
+    api.unlinked(page)
+    assert page.astext().split() == ["shape", "n", "T", "Csr", "copy"], "the words stay"
+    assert [link["reftarget"] for link in page.findall(pending_xref)] == ["Csr", "copy"]
+
+
+def test_a_page_shows_defaults_as_the_source_has_them():
+    """A default such as a module would show a folder of the machine that builds the site."""
+    text = (repo_root() / "docs" / "site" / "conf.py").read_text(encoding="utf-8")
+    settings = {
+        ast.unparse(node.targets[0]): node.value
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign)
+    }
+    assert ast.literal_eval(settings["autodoc_preserve_defaults"]) is True
+    assert api.unseen(ast) and api.unseen(CSR.indptr) and not api.unseen(CSR) and not api.unseen("Alias")
+
+
+def test_every_name_on_an_overview_has_a_sentence():
+    exporting = {
+        init.parent
+        for init in rooms.PACKAGE.rglob("__init__.py")
+        if "\n__all__ =" in init.read_text(encoding="utf-8")
+    }
+    offered = {}
+    for path in sorted(rooms.PACKAGE.rglob("*.py")):
+        module = ".".join(("course_pkg", *path.relative_to(rooms.PACKAGE).with_suffix("").parts))
+        inside = exporting & set((path.parent if path.stem == "__init__" else path).parents)
+        if not module.startswith(APART) and not inside and path.stem != "cases":
+            said = api.offered(module.removesuffix(".__init__"))
+            offered |= {f"{module}.{name}": sentence for name, sentence in said.items()}
+    assert len(offered) > 500 and [name for name, said in offered.items() if not said] == []
 
 
 def test_what_a_package_passes_on_is_described_where_it_is_defined():

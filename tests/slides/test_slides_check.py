@@ -92,9 +92,10 @@ CELL = '<text font-size="6" x="20" y="40">cell</text>'
 PUZZLE = f'<div class="course-threads"><svg viewBox="0 0 500 99">{CELL}</svg></div>'
 
 
-def slider_of(before, behind):
-    """Return a slider's parts as html-manager writes them, with this room before and behind its track."""
-    track = f'<div class="slider-container" style="width:400px;height:6px;margin:0 {behind}px 0 {before}px">'
+def slider_of(before, behind, track=400):
+    """Return a slider's parts as html-manager writes them, with this room before and behind a track of this width."""
+    style = f"flex:0 0 {track}px;height:6px;margin:0 {behind}px 0 {before}px"
+    track = f'<div class="slider-container" style="{style}">'
     handle = '<div class="noUi-handle" style="width:26px;height:26px"></div></div>'
     readout = '<div class="widget-readout">value</div>'
     return f'<div class="widget-hslider" style="display:flex;width:600px">{track}{handle}{readout}</div>'
@@ -164,6 +165,7 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
             for heading in ("A heading that is so long that it runs into the picture", "A short heading")
             for cell in (new_markdown_cell(f"## {heading}"), beside(here_picture(MEMORIES, "registers")))
         ),
+        shows(slider_of(20, 30, track=31)),
     )
     [report] = check_decks([page])
     found = {(problem.slide, problem.kind) for problem in report.problems}
@@ -171,7 +173,8 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
               (8, "image"), (10, "overflow"), (11, "overflow"), (12, "small"), (13, "small"),
               (15, "small"), (16, "slider"), (17, "slider"), (19, "cut"), (20, "collision"),
               (22, "contrast"), (24, "contrast"), (25, "overflow"), (26, "line"), (30, "overflow"),
-              (0, "outbound"), (0, "console"), *((n, "heading") for n in range(2, 30))}  # fmt: skip
+              (32, "slider"), (32, "heading"), (0, "outbound"), (0, "console"),
+              *((n, "heading") for n in range(2, 30))}  # fmt: skip
     assert found == wanted
     assert report.outbound == ["https://example.org/picture.png"]
     said = "\n".join(map(str, report.problems))
@@ -185,6 +188,7 @@ def test_every_kind_of_problem_is_found(tmp_path, chromium, fetched):
     assert "“the last value" in said and "px too wide for its box" in said
     assert said.count("into the picture beside it") == 1
     assert "cuts 8 px of its handle" in said and "has a handle that touches its value" in said
+    assert "has a track of only 31 px" in said
 
 
 @pytest.mark.browser

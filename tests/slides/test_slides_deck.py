@@ -185,6 +185,7 @@ def test_no_line_ends_between_a_number_and_what_belongs_to_it(opened):
     said = opened().locator("section:nth-of-type(2)").evaluate("(slide) => slide.textContent")
     assert "8\u00a0GB/s, new[i]\u00a0=\u00a0old[i], 2\u00a0·\u00a010⁶ times, in lecture\u00a09" in said
     assert "and so on\u00a0…," in said
+    assert "At s\u00a0=\u00a04 it does 5,300\u00a0GFLOP/s, a\u00a0+ b." in said
     assert 'print("bytes", 2 * 8 * 64**3)' in said  # code stays as it is
 
 

@@ -9,6 +9,7 @@ import ast
 from functools import lru_cache
 
 from course_pkg.simt.counting.waiting import names_in
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
 
@@ -56,7 +57,7 @@ def speculated(ledger, frame, node: ast.If) -> bool:
         if not isinstance(statement, (ast.Assign, ast.AugAssign)) or _stores(statement):
             return False
         operations += isinstance(statement, ast.AugAssign)
-        for part in ast.walk(statement.value):
+        for part in walk(statement.value):
             if not isinstance(part, PURE):
                 return False
             operations += isinstance(part, ast.BinOp)
@@ -76,7 +77,7 @@ def _only_signs(node: ast.If) -> bool:
 @lru_cache(1024)
 def _one_of_many(program) -> frozenset:
     """Return the ``if`` statements that stand alone in the ``else`` of another ``if``, such as ``elif``."""
-    branches = (n for n in ast.walk(program.tree) if isinstance(n, ast.If) and len(n.orelse) == 1)
+    branches = (n for n in walk(program.tree) if isinstance(n, ast.If) and len(n.orelse) == 1)
     return frozenset(n.orelse[0] for n in branches if isinstance(n.orelse[0], ast.If))
 
 
@@ -98,7 +99,7 @@ def _stores_a_variable(statement) -> bool:
         or not isinstance(statement.value, ast.Name)
     ):
         return False
-    loads = (p for target in statement.targets for p in ast.walk(target) if isinstance(p, ast.Subscript))
+    loads = (p for target in statement.targets for p in walk(target) if isinstance(p, ast.Subscript))
     return all(isinstance(p.ctx, ast.Store) for p in loads)
 
 
@@ -108,7 +109,7 @@ def _moves_down(frame, name: str) -> bool:
     origin = getattr(variable.value, "origin", None) if variable else None
     if origin is None or origin.done or not origin.space:
         return False
-    uses = [n for n in ast.walk(frame.program.tree) if isinstance(n, ast.Name) and n.id == name]
+    uses = [n for n in walk(frame.program.tree) if isinstance(n, ast.Name) and n.id == name]
     return sum(isinstance(n.ctx, ast.Load) for n in uses) == 1
 
 
@@ -181,7 +182,7 @@ def _events(body: list):
         if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or statement.value is None:
             return
         yield from _in_order(statement.value)
-        if any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store) for p in ast.walk(statement)):
+        if any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store) for p in walk(statement)):
             return
 
 
@@ -198,7 +199,7 @@ def _in_order(node):
 def _compared(program, test) -> set:
     """Return the names that a condition compares by size with constants: in a branch the compiler knows their sign."""
     found: set = set()
-    for part in ast.walk(test):
+    for part in walk(test):
         if not isinstance(part, ast.Compare) or all(isinstance(op, (ast.Eq, ast.NotEq)) for op in part.ops):
             continue
         if any(not names_in(side) & program.assigned for side in (part.left, *part.comparators)):

@@ -8,6 +8,7 @@ import ast
 from dataclasses import dataclass, replace
 
 from course_pkg.simt.counting.forms import carries, forms, forms_of_arithmetic, in_long_loops
+from course_pkg.simt.front.walking import walk
 
 ACCESSES = ("requests", "sectors", "wavefronts", "bank_conflicts")
 FEW_BYTES = 32  # a local array of at most this size may stay in registers even if a variable indexes it
@@ -131,6 +132,6 @@ def _calls_of_itself(program) -> tuple:
     """Return the calls by which a device function calls itself; its variables then need a stack."""
     return tuple(
         node
-        for node in ast.walk(program.tree)
+        for node in walk(program.tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) == program.tree.name
     )

@@ -13,6 +13,7 @@ import numpy as np
 from course_pkg.simt.counting.branches import names_in
 from course_pkg.simt.counting.forms import never_unrolled
 from course_pkg.simt.counting.nested import Written, without_inner_loops
+from course_pkg.simt.front.walking import walk
 
 # {trips per group: most instructions in the body}: a loop is unrolled by 4, or else by 2, if its body is short enough.
 # The limits were found by compiling bodies of 1 to 90 operations with one to three indices.
@@ -39,7 +40,7 @@ class _Size:
 
     def __init__(self, node: ast.For, local: frozenset):
         self.changing, self.local = names_in(node.target), local
-        for part in (p for statement in node.body for p in ast.walk(statement)):
+        for part in (p for statement in node.body for p in walk(statement)):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 self.changing.add(part.id)
         self.seen: set = set()
@@ -84,7 +85,7 @@ class _Size:
     def _index(self, array: str, index) -> int:
         """Count the arithmetic of an index, the test of its sign, and the addition that wraps a negative index."""
         size = 0
-        for part in ast.walk(index):
+        for part in walk(index):
             if isinstance(part, ast.BinOp) and self._changes(part):
                 size += self._new("operation", part)
             elif isinstance(part, ast.Subscript):

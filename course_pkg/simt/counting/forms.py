@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from course_pkg.simt.counting.waiting import waiting
+from course_pkg.simt.front.walking import walk
 
 LOADS, STORES, BOTH = ("load",), ("store",), ("load", "store")
 GLOBAL, SHARED, MEMORIES = ("global",), ("shared",), ("global", "shared", "local")
@@ -35,7 +36,7 @@ def carries(program) -> tuple:
 
 def _forms(program) -> Iterator[tuple]:
     tree = program.tree
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.While) and not never_unrolled(node):
             yield (
                 node,
@@ -85,8 +86,8 @@ def _forms(program) -> Iterator[tuple]:
                 "at most",
                 "the compiler may load or store elements 2 i and 2 i + 1 together",
             )
-    for node in (n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While)) and _stores(n)):
-        if any(_loads(one) for one in ast.walk(node) if one in waiting(program)):
+    for node in (n for n in walk(tree) if isinstance(n, (ast.For, ast.While)) and _stores(n)):
+        if any(_loads(one) for one in walk(node) if one in waiting(program)):
             reason = (
                 "the compiler may load in some of the trips only what a branch uses, although the loop stores"
             )
@@ -99,7 +100,7 @@ def _forms(program) -> Iterator[tuple]:
             "at most",
             f"the compiler keeps an element that the branch in line {node.lineno} stores, and the lines before it",
         )
-    returns = [n for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value is not None]
+    returns = [n for n in walk(tree) if isinstance(n, ast.Return) and n.value is not None]
     if len(returns) > 1 and all(_loads(n.value) for n in returns):
         yield (
             tree,
@@ -120,10 +121,10 @@ def _forms_of_arithmetic(program) -> Iterator[tuple]:
             "about",
             "the compiler may compute what these lanes need before or behind this last branch",
         )
-    for node in (n for n in ast.walk(program.tree) if isinstance(n, ast.While)):
-        for inner in (n for n in ast.walk(node) if isinstance(n, ast.If) and _renames(n)):
+    for node in (n for n in walk(program.tree) if isinstance(n, ast.While)):
+        for inner in (n for n in walk(node) if isinstance(n, ast.If) and _renames(n)):
             yield inner, "at most", "the compiler may compute the last step of a sum for these lanes alone"
-    for node in ast.walk(program.tree):
+    for node in walk(program.tree):
         test = node.test if isinstance(node, ast.While) else None
         if isinstance(test, ast.BoolOp) and any(_computes(part) for part in test.values[1:]):
             reason = "the last step of what only a later part of this condition uses may be left out in the last trip"
@@ -155,9 +156,7 @@ def _computes(part) -> bool:
 def _ends_in_doubt(program, node: ast.If) -> bool:
     """Tell whether a final branch has a remainder in a later test, or only calls a device function."""
     later = node.test.values[1:] if isinstance(node.test, ast.BoolOp) else []
-    tests = any(
-        isinstance(p, ast.BinOp) and isinstance(p.op, ast.Mod) for one in later for p in ast.walk(one)
-    )
+    tests = any(isinstance(p, ast.BinOp) and isinstance(p.op, ast.Mod) for one in later for p in walk(one))
     calls = isinstance(node.body[0], ast.Expr) and _calls_a_function(program, node.body[0])
     return tests or (len(node.body) == 1 and calls)
 
@@ -172,16 +171,16 @@ def in_long_loops(program, site) -> bool:
     """Tell whether a local array is touched in a loop of known length that calls device functions."""
     return site.where.function == program.name and any(
         node.lineno <= site.where.line <= node.end_lineno
-        for node in ast.walk(program.tree)
+        for node in walk(program.tree)
         if isinstance(node, ast.For) and any(_calls_a_function(program, one) for one in node.body)
     )
 
 
 def _kept_on_both_ways(tree) -> Iterator[ast.If]:
     """Yield each branch without ``else`` that stores to an element which an earlier statement has updated."""
-    for node in (n for n in ast.walk(tree) if isinstance(n, ast.If) and not n.orelse):
+    for node in (n for n in walk(tree) if isinstance(n, ast.If) and not n.orelse):
         inside = {ast.dump(t) for one in node.body if isinstance(one, ast.Assign) for t in one.targets}
-        for one in ast.walk(tree):
+        for one in walk(tree):
             before = isinstance(one, ast.AugAssign) and one.lineno < node.lineno
             if before and isinstance(one.target, ast.Subscript) and ast.dump(one.target) in inside:
                 yield node
@@ -191,21 +190,21 @@ def _only_assigns(body: list) -> bool:
     """Tell whether all statements assign results of arithmetic to names."""
     return bool(body) and all(
         isinstance(one, (ast.Assign, ast.AugAssign))
-        and not any(isinstance(p, ast.Subscript) for p in ast.walk(one))
-        and any(isinstance(p, (ast.BinOp, ast.AugAssign, ast.Call)) for p in ast.walk(one))
+        and not any(isinstance(p, ast.Subscript) for p in walk(one))
+        and any(isinstance(p, (ast.BinOp, ast.AugAssign, ast.Call)) for p in walk(one))
         for one in body
     )
 
 
 def _calls_a_function(program, part) -> bool:
     """Tell whether a statement calls a device function."""
-    names = (p.func.id for p in ast.walk(part) if isinstance(p, ast.Call) and isinstance(p.func, ast.Name))
+    names = (p.func.id for p in walk(part) if isinstance(p, ast.Call) and isinstance(p.func, ast.Name))
     return any(hasattr(program.names.get(name), "py_func") for name in names)
 
 
 def never_unrolled(node) -> bool:
     """Tell whether a loop is certainly not unrolled because it contains another loop, an early exit, or a barrier."""
-    for part in (p for statement in node.body for p in ast.walk(statement)):
+    for part in (p for statement in node.body for p in walk(statement)):
         if isinstance(part, (ast.Break, ast.Return, ast.For, ast.While)):
             return True
         if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
@@ -219,7 +218,7 @@ def _loads_late(test) -> bool:
 
 
 def _goes_early(node) -> bool:
-    parts = [p for statement in node.body for p in ast.walk(statement)]
+    parts = [p for statement in node.body for p in walk(statement)]
     return any(isinstance(p, (ast.Break, ast.Return)) for p in parts)
 
 
@@ -227,22 +226,22 @@ def _written_out(program, node: ast.For) -> bool:
     """Tell whether a loop has a fixed number of trips, and its variable is the last index of an access."""
     if not _is_fixed(program, node) or not isinstance(node.target, ast.Name):
         return False
-    subscripts = (p for statement in node.body for p in ast.walk(statement) if isinstance(p, ast.Subscript))
+    subscripts = (p for statement in node.body for p in walk(statement) if isinstance(p, ast.Subscript))
     last = (p.slice.elts[-1] if isinstance(p.slice, ast.Tuple) else p.slice for p in subscripts)
-    return any(isinstance(n, ast.Name) and n.id == node.target.id for index in last for n in ast.walk(index))
+    return any(isinstance(n, ast.Name) and n.id == node.target.id for index in last for n in walk(index))
 
 
 def _is_fixed(program, node: ast.For) -> bool:
     """Tell whether the ends of a ``range`` are known to the compiler: numbers, and names from outside the function."""
     ends = node.iter.args if isinstance(node.iter, ast.Call) else []
-    names = {n.id for end in ends for n in ast.walk(end) if isinstance(n, ast.Name)}
+    names = {n.id for end in ends for n in walk(end) if isinstance(n, ast.Name)}
     return bool(ends) and not names & program.assigned
 
 
 def _neighbours(tree: ast.FunctionDef) -> bool:
     """Tell whether a function touches two elements of an array with indices such as ``2 * i`` and ``2 * i + 1``."""
     found: set = set()
-    for node in (n for n in ast.walk(tree) if isinstance(n, ast.Subscript)):
+    for node in (n for n in walk(tree) if isinstance(n, ast.Subscript)):
         index, more = node.slice, 0
         if (
             isinstance(index, ast.BinOp)
@@ -280,20 +279,20 @@ def _outline(value) -> tuple:
 
 def _carries(program) -> Iterator[tuple]:
     tree = program.tree
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.For) and node.body and not _is_fixed(program, node):
             last = node.body[-1]
             targets = last.targets if isinstance(last, ast.Assign) else []
             for target in (t for t in targets if isinstance(t, ast.Name)):
-                uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == target.id]
+                uses = [n for n in walk(tree) if isinstance(n, ast.Name) and n.id == target.id]
                 reads = [n.lineno for n in uses if isinstance(n.ctx, ast.Load)]
                 if reads and all(node.lineno <= line <= node.end_lineno for line in reads):
                     yield node, target.id
 
 
 def _stores(node) -> bool:
-    return any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store) for p in ast.walk(node))
+    return any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store) for p in walk(node))
 
 
 def _loads(node) -> bool:
-    return any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Load) for p in ast.walk(node))
+    return any(isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Load) for p in walk(node))

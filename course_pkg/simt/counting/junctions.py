@@ -14,6 +14,7 @@ from itertools import pairwise
 from numba.core import types
 
 from course_pkg.simt.counting.waiting import names_in
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.run.values import Value
 
 FOLDED = 1  # most operations of a part that all lanes of the previous part compute, too
@@ -59,7 +60,7 @@ def _cost(frame, part) -> tuple:
 def _outline(part) -> tuple:
     """Return the number of operations of a part, and the sides of its comparisons."""
     operations, compares = 0.0, []
-    for node in ast.walk(part):
+    for node in walk(part):
         if isinstance(node, (ast.Subscript, ast.Call, ast.IfExp)):
             operations = float("inf")
         operations += isinstance(node, ast.BinOp)
@@ -85,7 +86,7 @@ def _kind(frame, side):
 def _loaded_for(program, name: str) -> bool:
     """Tell whether a name is assigned once, from a loaded element, and is used once."""
     stores, loads = [], 0
-    for node in ast.walk(program.tree):
+    for node in walk(program.tree):
         if isinstance(node, ast.Name) and node.id == name:
             loads += isinstance(node.ctx, ast.Load)
         if isinstance(node, ast.Assign) and any(names_in(t) == {name} for t in node.targets):

@@ -9,6 +9,7 @@ import copy
 import operator
 
 from course_pkg.simt.counting.unrolling import written_out_of
+from course_pkg.simt.front.walking import walk
 
 FOLDED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
@@ -35,7 +36,7 @@ def _written_out(program, body: list, local: frozenset) -> list | None:
             trips = _trips(program, statement)
             if trips is None or not isinstance(statement.target, ast.Name) or statement.orelse:
                 return None
-            touches = any(isinstance(n, ast.Name) and n.id in local for n in ast.walk(statement))
+            touches = any(isinstance(n, ast.Name) and n.id in local for n in walk(statement))
             if written_out_of(statement, len(trips), touches) < len(trips):
                 return None
             for number in trips:

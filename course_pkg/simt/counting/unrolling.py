@@ -8,6 +8,8 @@ compiling loops of 8 to 128 trips around 14 bodies.
 import ast
 from functools import lru_cache
 
+from course_pkg.simt.front.walking import walk
+
 UNROLLED = 128  # most trips of a loop that is written out completely
 WHOLE, GROUP = 320, 140  # most instructions of a loop, and of a group of trips, that are written out
 LARGEST_GROUP = 16
@@ -64,7 +66,7 @@ def moves_before(node: ast.For | ast.While) -> bool:
 
 def size(node: ast.For) -> int:
     """Estimate the instructions of a trip: its statements, and the step of the loop's variable."""
-    changing = {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    changing = {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
     seen: set = set()
     return 1 + sum(_of(statement, changing, seen) for statement in node.body)
 
@@ -91,7 +93,7 @@ def _access(node: ast.Subscript, changing: set, seen: set) -> int:
     indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if isinstance(node.ctx, ast.Load) and not _new(node, seen):
         return 0
-    rows = {n.id for index in indices[:-1] for n in ast.walk(index) if isinstance(n, ast.Name)}
+    rows = {n.id for index in indices[:-1] for n in walk(index) if isinstance(n, ast.Name)}
     found = 2
     if rows & changing:
         row = ast.Tuple([node.value, *indices[:-1]], ast.Load())

@@ -9,6 +9,8 @@ choice between two values is not moved either.
 import ast
 from functools import lru_cache
 
+from course_pkg.simt.front.walking import walk
+
 LEAVING = (ast.Break, ast.Continue, ast.Return)
 
 
@@ -16,9 +18,9 @@ LEAVING = (ast.Break, ast.Continue, ast.Return)
 def waiting(program) -> frozenset:
     """Return the assignments in a kernel's loops whose values are possibly used by one branch only."""
     found: set = set()
-    for loop in (n for n in ast.walk(program.tree) if isinstance(n, (ast.For, ast.While))):
+    for loop in (n for n in walk(program.tree) if isinstance(n, (ast.For, ast.While))):
         moving = _moving(loop)
-        for node in ast.walk(loop):
+        for node in walk(loop):
             for body in (getattr(node, "body", None), getattr(node, "orelse", None)):
                 if isinstance(body, list):
                     _search(program, body, moving, found)
@@ -31,9 +33,7 @@ def _search(program, body: list, moving: set, found: set) -> None:
         if isinstance(statement, ast.Assign):
             names = {name for target in statement.targets for name in names_in(target)}
             plain = all(isinstance(target, (ast.Name, ast.Tuple)) for target in statement.targets)
-            plain = plain and not any(
-                isinstance(p, (ast.IfExp, ast.BoolOp)) for p in ast.walk(statement.value)
-            )
+            plain = plain and not any(isinstance(p, (ast.IfExp, ast.BoolOp)) for p in walk(statement.value))
             held = {one for one in operands(statement.value) & needed if _names(one) & moving}
             if plain and names <= program.passing and not names & needed and not held:
                 found.add(statement)
@@ -64,7 +64,7 @@ def _names(operand: str) -> set:
 
 def _moving(loop) -> set:
     """Return the names whose values may change from one trip of a loop to the next."""
-    inside = [part for statement in loop.body for part in ast.walk(statement)]
+    inside = [part for statement in loop.body for part in walk(statement)]
     stored = [n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     moving = set(stored) | (names_in(loop.target) if isinstance(loop, ast.For) else set())
     if any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in inside):
@@ -78,9 +78,9 @@ def _moving(loop) -> set:
 @lru_cache(1024)
 def has_branches(program) -> bool:
     """Return whether a function has branches; if so, its computations are not moved to where the result is used."""
-    return any(isinstance(part, (ast.If, ast.IfExp)) for part in ast.walk(program.tree))
+    return any(isinstance(part, (ast.If, ast.IfExp)) for part in walk(program.tree))
 
 
 def names_in(node) -> set:
     """Return the names in a piece of source."""
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for part in walk(node) if isinstance(part, ast.Name)}

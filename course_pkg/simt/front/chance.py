@@ -7,6 +7,8 @@ is asked, so the answer may also be yes where the data always decide in the same
 import ast
 from collections.abc import Iterable
 
+from course_pkg.simt.front.walking import walk
+
 BARRIERS = ("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or", "sync")
 OF_THE_LAUNCH = (
     "grid",
@@ -33,9 +35,7 @@ def data_decide(programs: Iterable) -> bool:
         The kernel and the device functions that it calls. A name means the same in all of them here.
     """
     trees = [program.tree for program in programs]
-    functions = {
-        one.name: one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)
-    }
+    functions = {one.name: one for tree in trees for one in walk(tree) if isinstance(one, ast.FunctionDef)}
     meeting = _closed(functions, lambda node, found: _meets(node, found))
     if not meeting:
         return False
@@ -43,7 +43,7 @@ def data_decide(programs: Iterable) -> bool:
     return any(
         _depends(test, drawn) and (_meets(node, meeting) or _leaves(node))
         for tree in trees
-        for node in ast.walk(tree)
+        for node in walk(tree)
         for test in _tests(node)
     )
 
@@ -58,7 +58,7 @@ def _tests(node) -> list:
 
 
 def _leaves(node) -> bool:
-    return any(isinstance(part, LEAVES) for part in ast.walk(node))
+    return any(isinstance(part, LEAVES) for part in walk(node))
 
 
 def _meets(node, functions) -> bool:
@@ -66,7 +66,7 @@ def _meets(node, functions) -> bool:
     return any(
         (isinstance(part, ast.Attribute) and part.attr in BARRIERS)
         or (isinstance(part, ast.Name) and part.id in functions)
-        for part in ast.walk(node)
+        for part in walk(node)
     )
 
 
@@ -83,7 +83,7 @@ def _drawn(trees: list, functions: dict) -> set:
     drawn: set = set()
     while True:
         more = set()
-        for node in (part for tree in trees for part in ast.walk(tree)):
+        for node in (part for tree in trees for part in walk(tree)):
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr)):
                 value = node.iter if isinstance(node, ast.For) else node.value
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -106,7 +106,7 @@ def _drawn(trees: list, functions: dict) -> set:
 
 def _stored(*nodes) -> set:
     """Return the names that pieces of source assign."""
-    parts = (part for node in nodes for part in ast.walk(node))
+    parts = (part for node in nodes for part in walk(node))
     return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 

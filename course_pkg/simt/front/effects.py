@@ -5,6 +5,7 @@ from functools import cache
 from weakref import WeakKeyDictionary
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.state import Frame
@@ -60,14 +61,14 @@ def waits_outside(node: ast.If) -> bool:
         bool(first)
         and isinstance(last, ast.Break)
         and all(isinstance(one, ast.Assign) for one in first)
-        and not any(isinstance(part, ast.Call) for one in first for part in ast.walk(one))
+        and not any(isinstance(part, ast.Call) for one in first for part in walk(one))
     )
 
 
 @cache
 def free_of_waiting(node: ast.For | ast.While) -> bool:
     """Return whether no thread can wait for another one in a loop, because the loop calls only functions of numbers."""
-    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    calls = [part.func for part in walk(node) if isinstance(part, ast.Call)]
     return all(
         getattr(getattr(function, "value", None), "id", "") in ("math", "np", "numpy")
         or getattr(function, "id", "") in ("range", "min", "max", "abs", "int", "float", "len", "round")
@@ -85,13 +86,13 @@ def kept_element(node: ast.For | ast.While) -> ast.Subscript | None:
         if isinstance(one, (ast.Assign, ast.AugAssign))
     ]
     targets = [one for one in targets if isinstance(one, ast.Subscript)]
-    parts = [p for statement in node.body for p in ast.walk(statement)]
+    parts = [p for statement in node.body for p in walk(statement)]
     changed = [p for p in parts if isinstance(p, ast.Subscript) and isinstance(p.ctx, ast.Store)]
     if len(changed) != 1 or changed != targets or (called and not free_of_waiting(node)):
         return None
-    counter = ast.walk(node.target) if isinstance(node, ast.For) else ()
+    counter = walk(node.target) if isinstance(node, ast.For) else ()
     moving = assigned | {n.id for n in counter if isinstance(n, ast.Name)}
-    names = {n.id for n in ast.walk(targets[0]) if isinstance(n, ast.Name)}
+    names = {n.id for n in walk(targets[0]) if isinstance(n, ast.Name)}
     return None if names & moving or stored == (None,) else targets[0]
 
 
@@ -102,10 +103,10 @@ def _leaves(body: list) -> bool:
 @cache
 def unused_calls(function: ast.FunctionDef) -> frozenset:
     """Return the calls whose results are not used: calls as statements, or assigned to a name that is never read."""
-    read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    read = {n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     return frozenset(
         node.value
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Expr)
         or (
             isinstance(node, ast.Assign)
@@ -117,7 +118,7 @@ def unused_calls(function: ast.FunctionDef) -> frozenset:
 @cache
 def _parts(body: tuple) -> tuple:
     """Return three things: the arrays that statements write (None if unnamed), the calls, and the assigned names."""
-    parts = [part for node in body for part in ast.walk(node)]
+    parts = [part for node in body for part in walk(node)]
     stores = (
         p.value
         for p in parts

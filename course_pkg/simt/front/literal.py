@@ -4,6 +4,8 @@ import ast
 import operator
 from functools import lru_cache
 
+from course_pkg.simt.front.walking import walk
+
 MOST_BITS = 128  # Python leaves a larger power, shift or product to the program
 _BINARY = {
     ast.Add: operator.add,
@@ -31,7 +33,7 @@ def is_literal(node) -> bool:
     (True, False)
     """
     kinds = (ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
-    return all(isinstance(n, kinds) for n in ast.walk(node))
+    return all(isinstance(n, kinds) for n in walk(node))
 
 
 @lru_cache(4096)  # the result is the same for every launch of a kernel

@@ -3,6 +3,7 @@
 import ast
 
 from course_pkg.simt.front.matching import without_match
+from course_pkg.simt.front.walking import walk
 
 
 def rewritten(tree: ast.AST) -> ast.AST:
@@ -14,7 +15,11 @@ def rewritten(tree: ast.AST) -> ast.AST:
     >>> print(ast.unparse(tree))
     a[:] = 1e-06
     """
-    return ast.fix_missing_locations(_Rewritten().visit(without_match(tree)))
+    if any(isinstance(part, ast.Match) for part in walk(tree)):
+        tree = without_match(tree)
+    if any(isinstance(part, ast.Pow) or getattr(part, "attr", "") == "fill" for part in walk(tree)):
+        tree = ast.fix_missing_locations(_Rewritten().visit(tree))
+    return tree
 
 
 class _Rewritten(ast.NodeTransformer):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from course_pkg.simt.errors import SimtError, Unsupported
 from course_pkg.simt.front.rewriting import rewritten
 from course_pkg.simt.front.stubs import MEANINGS
+from course_pkg.simt.front.walking import walk
 
 _BEGINS = re.compile(r"\s*(@|def\s|async\s+def\s)|.*(?<!\w)lambda[:\s]")  # the first line of a function
 
@@ -173,8 +174,8 @@ def _passing(function) -> frozenset:
     seen: set = set()  # names that are read elsewhere
 
     def names_in(part, known):
-        later = any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for node in ast.walk(part))
-        for node in (n for n in ast.walk(part) if isinstance(n, ast.Name)):
+        later = any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for node in walk(part))
+        for node in (n for n in walk(part) if isinstance(n, ast.Name)):
             if isinstance(node.ctx, ast.Store):
                 times[node.id] += 1
             elif later or node.id not in known:
@@ -192,7 +193,7 @@ def _passing(function) -> frozenset:
             else:
                 names_in(statement, known)
             if isinstance(statement, ast.Assign):
-                parts = (part for target in statement.targets for part in ast.walk(target))
+                parts = (part for target in statement.targets for part in walk(target))
                 known |= {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
 
     visit(function.body, ())
@@ -276,7 +277,7 @@ def _parse(text, first, file, name, names) -> Program:
 
 def _of_lambda(module) -> ast.FunctionDef | None:
     """Return the only lambda of a piece of source, as a function that returns its value; None if there are several."""
-    found = [node for node in ast.walk(module) if isinstance(node, ast.Lambda)]
+    found = [node for node in walk(module) if isinstance(node, ast.Lambda)]
     return function_of(found[0]) if len(found) == 1 else None
 
 

@@ -7,6 +7,7 @@ whatever they were. A thread has learnt of them if it would have taken another b
 
 import numpy as np
 
+from course_pkg.simt.memory.order import Order
 from course_pkg.simt.memory.publications import Element, Publication, Sight
 
 BITS = ("or_", "and_", "xor")
@@ -17,15 +18,18 @@ class Bits:
 
     Parameters
     ----------
+    order : Order
     known_to : callable
         Returns the clocks of what a thread knows.
     """
 
-    def __init__(self, known_to):
-        self._known_to = known_to
+    def __init__(self, order: Order, known_to):
+        self._order, self._known_to = order, known_to
         self._parts: dict[tuple, dict[int, Element]] = {}
 
-    def atomics(self, name: str, elements: dict, region, units, threads, before, after, operands, clock_of):
+    def atomics(
+        self, name: str, elements: dict, region, units, threads, stamps, before, after, operands, clock_of
+    ):
         """Note atomics in the order in which they are done, before their elements note them.
 
         Parameters
@@ -35,7 +39,7 @@ class Bits:
         elements : dict
             The elements with their publications so far, by region and unit.
         region : Region
-        units, threads, before, after, operands : ndarray
+        units, threads, stamps, before, after, operands : ndarray
         clock_of : callable
             Returns the clock that an atomic of the lane publishes; it takes the lane's position in these arrays.
 
@@ -52,18 +56,16 @@ class Bits:
         if not own.any() and not self._parts:
             return sights, before
         ones = (1 << 8 * own.dtype.itemsize) - 1
-        each = zip(
-            *(one.tolist() for one in (units, threads, own, before, after)), range(len(units)), strict=True
-        )
-        for unit, thread, bit, old, new, lane in each:
+        each = (one.tolist() for one in (units, threads, stamps, own, before, after))
+        for lane, (unit, thread, stamp, bit, old, new) in enumerate(zip(*each, strict=True)):
             parts = self._parts_of(elements, region, unit, old, ones, bool(bit))
             if parts is None:
                 continue
             mine, flipped = self._part(parts, region, unit, bit & ones), (old ^ new) & ones
             clocks = self._known_to(thread)
-            until, known = len(mine.published), _known(mine, clocks)
+            until, known = len(mine.published), mine.known_to(self._order, thread, stamp, clocks)
             clocks = (clock_of(lane), *clocks) if flipped else ()
-            self._publish(parts, region, unit, flipped, old & ones, thread, clocks)
+            self._publish(parts, region, unit, flipped, old & ones, (thread, stamp), clocks)
             if bit:
                 found, left = old & bit & ones, new & bit & ones
                 sight = Sight(mine, known, until, len(mine.published), found, left)
@@ -80,21 +82,18 @@ class Bits:
             published = element.published if element else []
             values = [*(int(p.before) for p in published), now]
             for one, old, new in zip(published, values, values[1:], strict=False):
-                self._publish(parts, region, unit, (old ^ new) & ones, old & ones, one.thread, one.clocks)
+                flips, who = (old ^ new) & ones, (one.thread, one.stamp)
+                self._publish(parts, region, unit, flips, old & ones, who, one.clocks)
         return parts
 
     def _part(self, parts, region, unit: int, bit: int) -> Element:
         return parts.setdefault(bit, Element((region, unit, bit)))
 
-    def _publish(self, parts, region, unit: int, flipped: int, old: int, thread: int, clocks: tuple) -> None:
+    def _publish(self, parts, region, unit: int, flipped: int, old: int, who: tuple, clocks: tuple) -> None:
         """Append a publication to the history of each bit that an atomic has flipped."""
         while flipped:
             bit = flipped & -flipped
             flipped ^= bit
             part = self._part(parts, region, unit, bit)
-            known = _known(part, clocks)
-            part.publish(Publication(thread, old & bit, 0, clocks, known, part.only_of(thread, known)))
-
-
-def _known(element: Element, clocks) -> int:
-    return max((clock.get(("element", *element.name), 0) for clock in clocks), default=0)
+            known = part.known_to(self._order, *who, clocks)
+            part.publish(Publication(*who, old & bit, 0, clocks, known, part.only_of(who[0], known)))

@@ -14,7 +14,7 @@ from course_pkg.simt.memory.bits import BITS, Bits
 from course_pkg.simt.memory.clocks import join, knows
 from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.levels import Levels, Stand
-from course_pkg.simt.memory.order import Order, thread_of
+from course_pkg.simt.memory.order import SITES, Order, thread_of
 from course_pkg.simt.memory.publications import (
     Element,
     Publication,
@@ -33,6 +33,9 @@ class Handovers:
     ----------
     active : bool
         Whether the kernel has fences: without a fence nothing is handed over.
+    excused : dict
+        The threads whose accesses another thread knew by hand-overs alone, before it touched the same element; for each
+        of them, the numbers of these accesses' statements.
     """
 
     def __init__(self, threads_per_block: int, active: bool, added: frozenset = frozenset()):
@@ -41,8 +44,9 @@ class Handovers:
         self._elements: dict[tuple, Element] = {}
         self._pending: list[dict] = []  # for each atomic statement that ran: what its threads may learn
         self._knowledge: dict[tuple, dict] = {}
-        self._bits = Bits(self._known_to)
+        self._bits = Bits(self.order, self._known_to)
         self._levels = Levels(added)
+        self.excused: dict[int, set] = {}
 
     def _known_to(self, thread: int) -> list[dict]:
         block, warp = thread // self.order.threads_per_block, self.order.warp_of(thread)
@@ -55,6 +59,7 @@ class Handovers:
         region,
         units,
         threads,
+        stamps,
         before,
         after,
         first,
@@ -71,8 +76,8 @@ class Handovers:
         name : str
             Name of the operation.
         region : Region
-        units, threads, before, after, rows, lanes : ndarray
-            Element, thread, value before and after, and the thread's row and column in the wave.
+        units, threads, stamps, before, after, rows, lanes : ndarray
+            Element, thread, its time, value before and after, and the thread's row and column in the wave.
         first : ndarray of bool
             Whether the element held nothing before. A thread could have found any value there, including the one that
             it finds now.
@@ -97,13 +102,13 @@ class Handovers:
         lanes_in_doubt, worlds = [], []  # stored at once, for speed: many threads may wait for one lock
         changing = []
         each_thread, before, after = threads.tolist(), before.tolist(), after.tolist()
-        each = zip(units.tolist(), each_thread, rows.tolist(), lanes.tolist(), strict=True)
-        for i, (unit, thread, row, lane) in enumerate(each):
+        each = (one.tolist() for one in (units, threads, stamps, rows, lanes))
+        for i, (unit, thread, stamp, row, lane) in enumerate(zip(*each, strict=True)):
             element = self._elements.setdefault((region, unit), Element((region, unit)))
             published = element.published
             until = len(published)
             clocks = self._known_to(thread)
-            known = max((c.get(("element", *element.name), 0) for c in clocks), default=0)
+            known = element.known_to(self.order, thread, stamp, clocks)
             if until > known:
                 some = [published[at] for at in (known, min(known + 1, until - 1), (known + until) // 2)]
                 times = *some, last_of_another(published, until, thread)
@@ -115,7 +120,7 @@ class Handovers:
                 flipped = before[i] ^ after[i] if name in BITS else 0
                 earlier, after_all = after[i] if first[i] else before[i], element.only_of(thread, known)
                 added = after[i] - before[i] if name in ADDS else 0
-                element.publish(Publication(thread, earlier, flipped, clocks, known, after_all, added))
+                element.publish(Publication(thread, stamp, earlier, flipped, clocks, known, after_all, added))
                 changing.append(i)
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
         if worlds:
@@ -128,7 +133,9 @@ class Handovers:
             pending[each_thread[i]].otherwise = numbers
         return len(self._pending) - 1, worlds
 
-    def bits(self, name, region, units, threads, before, after, operands, fences: Fences, rows, lanes):
+    def bits(
+        self, name, region, units, threads, stamps, before, after, operands, fences: Fences, rows, lanes
+    ):
         """Note what the same atomics do to single bits, before :meth:`atomics` does.
 
         Returns
@@ -142,7 +149,7 @@ class Handovers:
         def clock_of(at):
             return fences.clock(int(threads[at]), int(rows[at]), int(lanes[at]), self.order)
 
-        every = region, units, threads, before, after, operands
+        every = region, units, threads, stamps, before, after, operands
         sights, worlds = self._bits.atomics(name, self._elements, *every, clock_of)
         if not sights:
             return None, worlds
@@ -276,7 +283,13 @@ class Handovers:
                     if name not in answers:
                         answers[name] = knows(self.order, *name, clocks[me])
                     found[i] = answers[name]
+            self.excuse(entry[found])
         return found
+
+    def excuse(self, entries) -> None:
+        """Note that accesses, given by their entries, are in order with a later one by hand-overs alone."""
+        for entry in np.unique(entries).tolist():
+            self.excused.setdefault(thread_of(entry), set()).add(entry % SITES)
 
     def saw_the_last(self, region, units, mine, clash):
         """Tell which of the clashing lanes know of all atomics that have changed their element so far."""

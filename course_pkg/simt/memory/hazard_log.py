@@ -13,6 +13,7 @@ from course_pkg.simt.memory.places import place_of_thread
 from course_pkg.simt.memory.races import Access
 from course_pkg.simt.memory.shadow import Shadow
 
+RACES = ("race", "missing_syncwarp")
 FATAL = ("out_of_bounds", "divergent_barrier")
 MOST = 200
 MOST_ALIKE = 256
@@ -45,6 +46,16 @@ class HazardLog:
         if name not in self._told and len(self.found) < MOST:
             self._told.add(name)
             self.found.append(hazard)
+
+    def add_all(self, other: "HazardLog") -> None:
+        """Keep the hazards of another launch of the same kernel."""
+        for hazard in other.found:
+            self.add(hazard)
+
+    @property
+    def raced(self) -> bool:
+        """Whether a race has been found."""
+        return any(hazard.kind in RACES for hazard in self.found)
 
     def index(self, run, kind, array, indices, lanes, where) -> None:
         """Report an index that lies outside its array, or that is negative and wraps."""

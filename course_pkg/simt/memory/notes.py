@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.hazard import Hazard
 from course_pkg.simt.memory.places import launch_thread, place_of_thread
 
@@ -103,7 +104,7 @@ def lost_stores(tree: ast.FunctionDef) -> dict:
     """
     own: dict[str, list] = {}
     read_by: dict[str, int] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             read_by[node.id] = read_by.get(node.id, 0) + 1
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
@@ -116,7 +117,7 @@ def lost_stores(tree: ast.FunctionDef) -> dict:
         reads = sum(
             isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
             for store in stores
-            for n in ast.walk(store)
+            for n in walk(store)
         )
         if stores and read_by.get(name, 0) == reads:
             found[name] = stores[0].lineno

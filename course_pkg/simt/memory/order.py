@@ -6,6 +6,8 @@ warp, lies between them. Accesses of two blocks of a launch are never in order, 
 (:mod:`course_pkg.simt.memory.handover`).
 """
 
+import numpy as np
+
 from course_pkg.simt.memory.warp_order import WarpOrder
 
 # bits of each number in a stamp: no launch reaches so many barriers within its budget of statements
@@ -51,6 +53,21 @@ class Order:
     def same_block(self, one, other):
         """Tell, for pairs of entries, whether both threads belong to the same block."""
         return one // SITES // self.threads_per_block == other // SITES // self.threads_per_block
+
+    def precedes(self, thread: int, stamp: int, me: int, now: int) -> bool:
+        """Tell whether barriers put what a thread did before what another one, or the same one, does later."""
+        if thread == me:
+            return True
+        if thread // self.threads_per_block != me // self.threads_per_block:
+            return False
+        if stamp >> BLOCK_SHIFT < now >> BLOCK_SHIFT:
+            return True
+        if self.warp_of(thread) != self.warp_of(me):
+            return False
+        if self.of_lanes is None:
+            return stamp >> WARP_SHIFT < now >> WARP_SHIFT
+        tick = stamp >> WARP_SHIFT & FIELD_OF_ONES
+        return bool(self.of_lanes.later(*(np.array([one]) for one in (thread, tick, me)))[0])
 
     def clash(self, entry, stamp, mine, stamps):
         """Tell for each lane whether no barrier lies between its access and an earlier access of another thread.

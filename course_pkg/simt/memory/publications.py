@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course_pkg.simt.memory.clocks import join
+from course_pkg.simt.memory.order import Order
 
 # the values that an atomic might have found: four values at earlier times, and three values without one publication
 WORLDS = 7
@@ -15,7 +16,8 @@ class Publication:
 
     Attributes
     ----------
-    thread : int
+    thread, stamp : int
+        The thread, and the time of its atomic (:mod:`.order`).
     before : number
         The value of the element before the atomic. If the element held nothing before, the value after the atomic.
     flipped : int
@@ -34,6 +36,7 @@ class Publication:
     """
 
     thread: int
+    stamp: int
     before: Any
     flipped: int
     clocks: tuple
@@ -72,6 +75,16 @@ class Element:
         if self.published and self.published[-1].thread != publication.thread:
             self.run = len(self.published)
         self.published.append(publication)
+
+    def known_to(self, order: Order, thread: int, stamp: int, clocks) -> int:
+        """Return how many publications came before a thread's atomic in every order: it knows them, or by barriers."""
+        known = max((clock.get(("element", *self.name), 0) for clock in clocks), default=0)
+        while known < len(self.published):
+            one = self.published[known]
+            if not order.precedes(one.thread, one.stamp, thread, stamp):
+                break
+            known += 1
+        return known
 
     def only_of(self, thread: int, known: int) -> bool:
         """Tell whether all publications from number ``known`` on are by ``thread``."""

@@ -202,7 +202,7 @@ class Races:
             clash, other = self._met_crowd(before, units, mine, stamps, (clash, other))
             clash = clash & differs
         if clash.any() and self.handovers.active:
-            clash &= ~self.handovers.saw_the_last(region, units, mine, clash)
+            clash = self._unless_seen(region, units, mine, clash, other)
         shadow.replaced[units] = values
         now = shadow.replaced[units]
         shadow.writer_of_replaced[units] = mine
@@ -286,14 +286,28 @@ class Races:
         for crowd in [one for way, one in region.shadow.updaters.items() if way[0] != unless]:
             clash, other = self._met_crowd(crowd, units, mine, stamps, (clash, other))
         if self.handovers.active and (clash & ~met[0]).any():
-            clash = clash & (met[0] | ~self.handovers.saw_the_last(region, units, mine, clash))
+            clash = self._unless_seen(region, units, mine, clash & ~met[0], other) | clash & met[0]
         return clash, other
+
+    def _unless_seen(self, region, units, mine, clash, other):
+        """Return which lanes of ``clash`` do not know of all atomics that have changed their element."""
+        seen = clash & self.handovers.saw_the_last(region, units, mine, clash)
+        self.handovers.excuse(other[seen])
+        return clash & ~seen
 
     def _clash(self, entry, stamp, mine, stamps, asked=True):
         clash = self.order.clash(entry, stamp, mine, stamps) & asked
         if self.handovers.active and clash.any():
             clash &= ~self.handovers.known(entry, stamp, mine, clash)
         return clash
+
+    def excused(self) -> dict:
+        """Return where each thread's accesses are that others knew by hand-overs alone, as ``{(function, line)}``."""
+        threads = self.handovers.excused
+        return {
+            thread: {(self.sites[site].function, self.sites[site].line) for site in numbers}
+            for thread, numbers in threads.items()
+        }
 
     def access_of(self, entry: int) -> Access:
         """Return the access, as recorded for its statement, that an entry stands for."""

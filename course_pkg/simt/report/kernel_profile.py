@@ -27,7 +27,7 @@ class KernelProfile(LineCounts):
     ----------
     kernel : str
     grid, block : tuple of int, (x, y, z)
-    global_load … constant_load : AccessCounts
+    global_load, global_store, shared_load, shared_store, local_load, local_store, constant_load : AccessCounts
     global_atomics, shared_atomics : AccessCounts
         Atomic operations are counted separately from loads and stores, as in Nsight Compute:
         ``l1tex__t_requests_pipe_lsu_mem_global_op_red.sum`` plus ``…_op_atom.sum``,

@@ -16,6 +16,8 @@ KINDS = ("add", "mul", "fma", "div", "sqrt", "special")
 class AccessCounts:
     """Accesses to one memory.
 
+    For atomics on shared memory, wavefronts and bank conflicts are not counted and stay 0: the rule is not documented.
+
     Attributes
     ----------
     thread_accesses : int
@@ -38,8 +40,6 @@ class AccessCounts:
     bank_conflicts : int
         Wavefronts in addition to those that the same lanes would need without any conflict:
         ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`` and similar.
-
-    For atomics on shared memory, wavefronts and bank conflicts are not counted and stay 0: the rule is not documented.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from numba.core import types
 from course_pkg.core.limits import LOCAL_BYTES, SHARED_BYTES
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64, dtype_of, type_of
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array, Region, new_storage, row_major, shape_values, unit_of
 from course_pkg.simt.run.halves import Half
 from course_pkg.simt.run.values import TypeName, Value
@@ -116,7 +117,7 @@ def _computed(node) -> bool:
         or (isinstance(part, ast.Attribute) and part.attr != "ndim")
         or (isinstance(part, ast.BinOp) and isinstance(part.left, ast.Tuple))
         for one in written
-        for part in ast.walk(one)
+        for part in walk(one)
     )
 
 

@@ -116,6 +116,8 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
                 if lanes:
                     run.log.access(run, place, "atomic", VERBS["atomic"], lanes, how, looks, replaces)
     old = _update(run, name, place, operands, place.inside)
+    if run.half is not None:
+        run.half.updated()
     if swaps and run.races is not None:
         won = place.inside.narrow((old == operands[0]) & (operands[0] != operands[1]))
         proved_by_swap(run, place, given[0], won)
@@ -195,13 +197,14 @@ def _otherwise(run, place, old, way, operand):
     if run.races.handovers.active:
         fences = run.clock.fences or Fences(wave)
         mine = np.broadcast_to(operand, wave.shape)[lanes][order]
+        stamps = run.clock.stamps()[row, lane]
         event, other = run.races.handovers.bits(
-            way[0], array.region, units, threads, found, left, mine, fences, row, lane
+            way[0], array.region, units, threads, stamps, found, left, mine, fences, row, lane
         )
         if event is not None:
             strands[event] = strand(np.repeat(other[None], WORLDS, axis=0))
         others = np.repeat(left[None], WORLDS, axis=0) if way[0] in BITS else _others(found)
-        every = units, threads, found, left, first, might, others, fences, row, lane
+        every = units, threads, stamps, found, left, first, might, others, fences, row, lane
         event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
         strands[event] = strand(worlds)
         event, worlds = run.races.handovers.levels(*way[:2], event, threads, found, left)

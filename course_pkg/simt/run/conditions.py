@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from course_pkg.simt.counting.junctions import begin_blocks
 from course_pkg.simt.front.typing import unify
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.run.comparisons import decide_if_needed, joined
 from course_pkg.simt.run.expressions import (
     CONDITIONS,
@@ -56,7 +57,7 @@ CONDITIONS[ast.BoolOp] = _junction
 
 def _calls(parts: list) -> bool:
     """Return whether operands of a condition contain a function call."""
-    return any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
+    return any(isinstance(node, ast.Call) for part in parts for node in walk(part))
 
 
 @handles(ast.BoolOp)

@@ -62,7 +62,7 @@ def sync_grid(run, frame, node, mask) -> None:
         )
     each = np.count_nonzero(run.wave.spread(mask.full), axis=1)
     where = SourceLine(frame.program.name, node.lineno)
-    *_, passed = met_at_barrier(run, where, mask, each, each, whole=True)
+    *_, passed, _ = met_at_barrier(run, where, mask, each, each, whole=True)
     run.ledger.barrier(passed, mask)
     run.ledger.flush()
     run.kill("global", "shared")

@@ -6,7 +6,7 @@ from course_pkg.simt.errors import Endless
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.memory.places import place_of_thread
 from course_pkg.simt.run.budget import endless
-from course_pkg.simt.run.roles import MOST, Waits
+from course_pkg.simt.run.waits import MOST, Waits
 
 TOLD = 4  # waiting roles that a message names
 

@@ -16,7 +16,8 @@ from course_pkg.core.access import WARP
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.run.lanes import Mask
 from course_pkg.simt.run.parts import Part, Parts
-from course_pkg.simt.run.roles import Role, Waits
+from course_pkg.simt.run.roles import Role
+from course_pkg.simt.run.waits import Waits
 
 MOST_IN_VAIN = 4  # turns in a row in which both halves only wait
 
@@ -152,7 +153,7 @@ def in_halves(lanes: Mask, parity: int, in_step: int, arrays: list, start: Calla
         Pair(lanes, halves, in_step, arrays).work(start)
 
 
-def met_at_barrier(run, where, mask, living, votes, whole=False) -> tuple:
+def met_at_barrier(run, where, mask, living, votes, whole=False, asked=()) -> tuple:
     """Wait at a barrier for the other parts of the wave, and pass it.
 
     Parameters
@@ -164,6 +165,8 @@ def met_at_barrier(run, where, mask, living, votes, whole=False) -> tuple:
         For each block, how many threads of the part have not left the kernel, and how many vote yes at the barrier.
     whole : bool
         Whether all blocks wait for each other.
+    asked : sequence of Value
+        What the part votes on, if the threads vote.
 
     Returns
     -------
@@ -171,6 +174,8 @@ def met_at_barrier(run, where, mask, living, votes, whole=False) -> tuple:
         For each block, how many threads of other parts vote yes, and how many come.
     passed : int
         Number of blocks that count for this part as having passed the barrier.
+    peers : list of (Mask, Value)
+        What other roles have voted on, with their lanes; empty if the other parts are no roles.
 
     Raises
     ------
@@ -180,11 +185,12 @@ def met_at_barrier(run, where, mask, living, votes, whole=False) -> tuple:
     here = np.count_nonzero(run.wave.spread(mask.full), axis=1)
     part, blocks = run.half, here > 0
     if isinstance(part, Role):
-        return part.meets(Waits(where, mask, pending=blocks, whole=whole, here=here, votes=votes))
+        waits = Waits(where, mask, pending=blocks, whole=whole, here=here, votes=votes, arguments=[*asked])
+        return *part.meets(waits), waits.peers
     others = None
     if part is not None and part.divided:
         if ((living > 0) & (here == 0)).any():
             raise SimtError(f"Some blocks of {run.launch.name} come to another barrier than in lock step.")
         others = part.meets((votes, here))
     run.clock.pass_barrier(blocks)
-    return *(others or (0, 0)), int(blocks.sum())
+    return *(others or (0, 0)), int(blocks.sum()), []

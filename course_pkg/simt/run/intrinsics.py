@@ -17,7 +17,7 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.halves import met_at_barrier
-from course_pkg.simt.run.merge import unwritten_of_either
+from course_pkg.simt.run.merge import merge, unwritten_of_either
 from course_pkg.simt.run.tuples import vector
 from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.warp_meetings import met_in_warp
@@ -98,24 +98,28 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         if torn.any():
             run.log.divergent(run, where, mask, alive, torn)
 
-    def count(data):
-        return np.count_nonzero(wave.spread(data != 0) & wave.spread(mask.full), axis=1)
+    def count(data, lanes):
+        return np.count_nonzero(wave.spread(data != 0) & wave.spread(lanes.full), axis=1)
 
-    yes = count(arguments[0].data) if arguments else here
-    *others, passed = met_at_barrier(run, where, mask, living, yes)
+    yes = count(arguments[0].data, mask) if arguments else here
+    *others, passed, peers = met_at_barrier(run, where, mask, living, yes, asked=arguments)
     run.ledger.barrier(passed, mask)
     run.ledger.flush()
     run.kill("global", "shared")
     if name == "syncthreads":
         return None
 
+    operand, everyone = arguments[0], mask
+    for lanes, value in peers:
+        operand, everyone, others[0] = merge(run, lanes, value, operand), everyone.union(lanes), 0
+
     def counted(data):
-        every, total = count(data) + others[0], here + others[1]
+        every, total = count(data, everyone) + others[0], here + others[1]
         found = {"count": every, "and": every == total, "or": every > 0}[name.rpartition("_")[2]]
         return found.astype(np.int32).reshape(*wave.count, 1, 1, 1)
 
-    value = run.fresh(counted(arguments[0].data), types.int32, arguments, mask)
-    return hindsight.follow_vote(value, counted, arguments[0])
+    value = run.fresh(counted(operand.data), types.int32, arguments, mask)
+    return hindsight.follow_vote(value, counted, operand)
 
 
 def _fence(run, frame, node, name, arguments, named, mask):

@@ -1,5 +1,6 @@
 """Run a launch: check its arguments, and run the kernel for one wave of blocks after another."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from course_pkg.simt.counting.sites import Counters, Uncounted
+from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import names  # noqa: F401  (importing this and others below registers their functions)
 from course_pkg.simt.front.chance import data_decide
 from course_pkg.simt.front.signatures import arguments_as_declared
@@ -24,14 +26,16 @@ from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.named import named, parts_of
 from course_pkg.simt.run.order import Order, in_order, put
 from course_pkg.simt.run.printing import Printer, without
-from course_pkg.simt.run.roles import Apart
 from course_pkg.simt.run.sketch import Sketched
 from course_pkg.simt.run.spinning import may_wait
 from course_pkg.simt.run.state import Frame, Run
 from course_pkg.simt.run.statements import execute
 from course_pkg.simt.run.values import Variable
+from course_pkg.simt.run.waits import Apart
 
 WAVE_THREADS = 1 << 18
+# statements of all launches with late threads: as a multiple of those of the first launch, least and most
+LATE = (8, 500, 4_000)
 PATIENCE = 1_000_000  # statements: without a budget, a wave stops after so many (minutes of work)
 
 
@@ -50,6 +54,7 @@ class State:
     narrowest: dict = field(default_factory=dict)  # see run/state.py
     may_begin_again: bool = False  # whether the launch may begin again with more roles: see run/roles.py
     patience: int = field(default_factory=lambda: PATIENCE)
+    ran: int = 0  # statements so far
     programs: dict = field(default_factory=dict)
     entities: dict = field(default_factory=dict)  # {id of an object: (object, counterpart)}
     local_arrays: list = field(default_factory=list)
@@ -107,18 +112,36 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
         memory = _memory(program, arguments)
         sketched = _sketch(launch, program, arguments, memory)
         order.meetings.fetches, order.meetings.by_data = sketched.fetches, sketched.by_data
-        if not order.may_begin_again(sketched.waits):
-            return _run_waves(launch, arguments, memory, counters, check, steps, order, sketched)
-        before = [a.copy() for a in arrays]
-        while True:
-            try:
-                return _run_waves(launch, arguments, memory, counters, check, steps, order, sketched)
-            except Apart as apart:
-                put(arrays, before)
+        hands_over = check and sketched.in_parts
+        keep = hands_over or order.may_begin_again(sketched.waits)
+        before = [a.copy() for a in arrays] if keep else []
+
+        def run(order, counters, steps):
+            while True:
                 memory = _memory(program, arguments)
-                steps = order.begin_again(apart)
-                if counters is not None:
-                    counters.begin_again()
+                try:
+                    return _run_waves(launch, arguments, memory, counters, check, steps, order, sketched)
+                except Apart as apart:
+                    put(arrays, before)
+                    steps = order.begin_again(apart)
+                    if counters is not None:
+                        counters.begin_again()
+
+        state = run(order, counters, steps)
+        if hands_over and not state.log.raced:
+            after = [a.copy() for a in arrays]
+            times, least, most = LATE
+            left = min(most, max(least, times * order.ran))
+            threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
+            for late in order.with_late(state.races, threads):
+                put(arrays, before)
+                with suppress(SimtError):  # too long, or threads need the late ones, though no atomic says so
+                    state.log.add_all(run(late, None, left).log)
+                left -= late.ran
+                if state.log.raced or left <= 0:
+                    break
+            put(arrays, after)
+        return state
 
 
 def _memory(program, arguments) -> GlobalMemory:
@@ -135,7 +158,8 @@ def _run_waves(launch, arguments, memory, counters, check, steps, order, sketche
         region.divide(sketched.narrowest.get(name, region.unit))
     log = HazardLog(races, fatal_only=not check)
     may_begin_again = order.may_begin_again(sketched.waits)
-    printer = Printer(later=may_begin_again) if launch.kernel.prints and order.parity is None else None
+    prints = launch.kernel.prints and order.parity is None and order.late is None
+    printer = Printer(later=may_begin_again) if prints else None
     state = State(
         program.name, counters, races, log, launch.dynamic_shared, sketched.types, steps, printer,
         sketched.narrowest, may_begin_again,
@@ -158,6 +182,7 @@ def _run_waves(launch, arguments, memory, counters, check, steps, order, sketche
             printer.forget()
         raise
     finally:
+        order.ran += state.ran
         if printer is not None:
             printer.close()
     if counters is not None:

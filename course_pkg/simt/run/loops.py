@@ -11,11 +11,13 @@ from course_pkg.simt.counting.unrolling import moves_before, written_out_of
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects, free_of_waiting, kept_element, staying
 from course_pkg.simt.front.typing import INT64, dtype_of
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.run.access import place_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.constructs import unsupported
+from course_pkg.simt.run.deciding import leaves
 from course_pkg.simt.run.doubtful import require_no_doubt
-from course_pkg.simt.run.endless import Watch, leaves
+from course_pkg.simt.run.endless import Watch
 from course_pkg.simt.run.expressions import condition
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch
 from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
@@ -179,7 +181,7 @@ def _counts_from_a_constant(frame, node) -> bool:
 @cache
 def _carried(node) -> frozenset:
     """Return the names that a trip updates by an augmented assignment, such as ``n += 1``."""
-    parts = (part for statement in node.body for part in ast.walk(statement))
+    parts = (part for statement in node.body for part in walk(statement))
     targets = (part.target for part in parts if isinstance(part, ast.AugAssign))
     return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
@@ -231,17 +233,17 @@ def _local_arrays(frame, node) -> frozenset:
 
 @cache
 def _named(node) -> set:
-    return {n.id for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    return {n.id for statement in node.body for n in walk(statement) if isinstance(n, ast.Name)}
 
 
 @cache
 def _assigned(node) -> set:
-    names = (n for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name))
+    names = (n for statement in node.body for n in walk(statement) if isinstance(n, ast.Name))
     return {n.id for n in names if isinstance(n.ctx, ast.Store)}
 
 
 def _read(test) -> set:
-    return {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+    return {n.id for n in walk(test) if isinstance(n, ast.Name)}
 
 
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):

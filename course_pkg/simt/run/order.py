@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.run.halves import in_halves
+from course_pkg.simt.run.late import Late, sequences
 from course_pkg.simt.run.meetings import Meetings
-from course_pkg.simt.run.roles import Apart, in_roles, parts_of
+from course_pkg.simt.run.roles import in_roles, parts_of
+from course_pkg.simt.run.waits import Apart
 
 _ASKED: ContextVar[tuple[int, float | None] | None] = ContextVar("asked", default=None)
 _SEEN: ContextVar[list | None] = ContextVar("seen", default=None)
@@ -50,6 +52,10 @@ class Order:
         warps run in lock step up to the barrier at this position. None if no part runs in lock step.
     arrays : list of ndarray
         All arrays that the launch may write.
+    late : Late or None
+        The threads that are late (:mod:`.late`).
+    ran : int
+        How many statements have run in this order.
     """
 
     parity: int | None = None
@@ -57,6 +63,21 @@ class Order:
     by_block: bool = False
     behind: float | None = None
     arrays: list = field(default_factory=list)
+    late: Late | None = None
+    ran: int = 0
+    _stops: dict = field(
+        default_factory=dict
+    )  # {first block of a wave: where each of its roles begins to be late}
+
+    def with_late(self, races, threads: int) -> Iterator["Order"]:
+        """Yield the orders in which the same launch has to run again, because only hand-overs put accesses in order.
+
+        ``threads`` is how many threads a wave has.
+        """
+        accesses = races.excused()
+        if accesses:
+            for late in sequences(accesses, races.order, threads):
+                yield Order(None, Meetings(roles=dict(self.meetings.roles)), late=late)
 
     def may_begin_again(self, waits: bool) -> bool:
         """Return whether a launch, in which threads may wait in a loop if ``waits`` is true, may begin again."""
@@ -65,6 +86,8 @@ class Order:
     def begin_again(self, apart: Apart) -> int | None:
         """Prepare for running a launch once more with other roles; return how many statements it may still run."""
         self.meetings.roles[apart.wave] = apart.roles
+        if self.late is not None:
+            self._stops[apart.wave] = apart.stops
         if self.parity is None:
             self.meetings.begin_again()
         return apart.steps
@@ -84,8 +107,12 @@ class Order:
             Runs the kernel for a part of the wave (or None) and its lanes; it returns the :class:`Run`.
         """
         roles = self.meetings.roles.get(wave.first)
+        if self.late is not None and wave.first not in self._stops:
+            roles, self._stops[wave.first] = self.late.roles(wave, roles)
+            self.meetings.roles[wave.first] = roles
         if self.parity is None:
-            run = in_roles(wave, roles, start) if roles else start(None, wave.everyone)
+            stops = self._stops.get(wave.first)
+            run = in_roles(wave, roles, start, stops) if roles else start(None, wave.everyone)
             self.meetings.end_of_wave(wave, run.clock)
             return run
         if roles:

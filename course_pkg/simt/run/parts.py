@@ -68,6 +68,12 @@ class Part:
         """Return the lanes of a mask that belong to this part."""
         return mask if mask.within(self.lanes) else mask.narrow(self.lanes.full)
 
+    def comes_to(self, function: str, node) -> None:
+        """Note that this part comes to a statement."""
+
+    def updated(self) -> None:
+        """Note that an atomic of this part has run."""
+
     def leaves(self, watch) -> None:
         """Note that the part has left a loop in which it may have waited."""
         if self.waiting is watch:

@@ -9,6 +9,7 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects
 from course_pkg.simt.front.literal import is_text
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.values import Value
@@ -54,7 +55,7 @@ def _item(run, frame, node, mask) -> "str | Value | tuple":
     """Return an item of a printed line: a text from the source, a value with a number per lane, or a tuple of these."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
-    if any(isinstance(part, ast.JoinedStr) or is_text(part) for part in ast.walk(node)):
+    if any(isinstance(part, ast.JoinedStr) or is_text(part) for part in walk(node)):
         raise _refused(frame, node, f"a kernel cannot put a text together: {_INSTEAD}")
     written = ast.unparse(node)
     value = evaluate(run, frame, node, mask)
@@ -151,5 +152,5 @@ def _emptied(node) -> bool:
         isinstance(node, ast.If)
         and not node.orelse
         and all(isinstance(one, ast.Pass) for one in node.body)
-        and not any(isinstance(part, ast.Call) for part in ast.walk(node.test))
+        and not any(isinstance(part, ast.Call) for part in walk(node.test))
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.values import Value
@@ -99,4 +100,4 @@ def result_of(run, frame, node, signature) -> Any:
 
 
 def _returns_nothing(program) -> bool:
-    return all(n.value is None for n in ast.walk(program.tree) if isinstance(n, ast.Return))
+    return all(n.value is None for n in walk(program.tree) if isinstance(n, ast.Return))

@@ -3,6 +3,7 @@
 import ast
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.state import LocalFunction
 
@@ -17,9 +18,7 @@ def require_returnable(frame, node, value) -> None:
 
 def _require_no_variables(frame, node, function) -> None:
     """Raise an error if a function that is returned uses variables of the call that ends here, as Numba does."""
-    seen = {
-        n.id for n in ast.walk(function.program.tree) if isinstance(n, ast.Name)
-    } - function.program.assigned
+    seen = {n.id for n in walk(function.program.tree) if isinstance(n, ast.Name)} - function.program.assigned
     kept = sorted(seen & frame.program.assigned)
     if kept:
         raise SimtError.at(

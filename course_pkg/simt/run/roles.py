@@ -2,85 +2,22 @@
 
 All threads of a wave run in lock step. So a warp that fills tiles in a loop, inside one side of an ``if``, would come
 to the end of this loop before the warp that empties the tiles, on the other side, begins. If the first one waits there
-for the second, nothing changes any more. The launch then begins again (:class:`Apart`), and the waiting threads are a
+for the second, nothing changes any more. The launch then begins again (:mod:`.waits`), and the waiting threads are a
 part of their own (:mod:`.parts`): a *role*. A role runs until it waits in a loop, or at a barrier, and then lets the
 next one go on. If no role can go on, one of them is divided once more, until nothing is left to divide.
 """
 
 import ast
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.lanes import Mask, Wave
 from course_pkg.simt.run.parts import Part, Parts
+from course_pkg.simt.run.waits import Waits, divide, each_block, in_blocks
 
 IN_VAIN = 3  # rounds in which no role does more than wait
-MOST = 64  # roles of a wave
-
-
-@dataclass
-class Apart(Exception):
-    """Ends a launch that begins again with more roles.
-
-    Attributes
-    ----------
-    wave : tuple of int
-        The first block of the wave.
-    roles : list of ndarray of bool
-        The lanes of each role.
-    steps : int or None
-        How many statements the launch may still run.
-    """
-
-    wave: tuple
-    roles: list
-    steps: int | None = None
-
-
-@dataclass
-class Waits:
-    """Where a role waits, and for what.
-
-    Attributes
-    ----------
-    where : SourceLine
-    lanes : Mask
-    names : frozenset of str
-        In a loop: the arrays whose atomics the threads wait for.
-    pending : ndarray of bool, or None
-        At a barrier: the blocks that have not passed it.
-    whole : bool
-        Whether all blocks wait for each other.
-    here, votes : ndarray of int
-        For each block, how many threads of the role came to the barrier, and how many of them voted yes.
-    all_here, all_votes : ndarray of int
-        The same of all roles, for the blocks that have passed.
-    call, arguments
-        At a shuffle, a vote or a warp's barrier: its call, and the arguments.
-    found : list
-        The result of this call, as soon as it is known.
-    """
-
-    where: SourceLine
-    lanes: Mask
-    names: frozenset = frozenset()
-    pending: np.ndarray | None = None
-    whole: bool = False
-    here: np.ndarray | None = None
-    votes: np.ndarray | None = None
-    all_here: np.ndarray | None = None
-    all_votes: np.ndarray | None = None
-    call: ast.Call | None = None
-    arguments: list = field(default_factory=list)
-    found: list = field(default_factory=list)
-
-    @property
-    def in_loop(self) -> bool:
-        """Whether threads wait in a loop, and not at a place where threads meet."""
-        return self.pending is None and self.call is None
 
 
 class Role(Part):
@@ -94,9 +31,10 @@ class Role(Part):
         Where the role waits.
     """
 
-    def __init__(self, crew: "Crew", lanes: Mask):
+    def __init__(self, crew: "Crew", lanes: Mask, stops: frozenset = frozenset()):
         super().__init__(crew, lanes)
         self.crew, self.run, self.stuck = crew, None, None
+        self.tried, self.stops, self._awaited, self._told = -1, stops, stops, False
 
     @property
     def shared(self):
@@ -120,12 +58,34 @@ class Role(Part):
         self.go_on()
         if self.waiting is None:
             self.crew.in_vain = 0
+            self.crew.news += 1
+            if self._told:
+                self._told = False
+                super().hand_over()  # as a role that does not wait
+
+    def comes_to(self, function: str, node: ast.stmt) -> None:
+        """Note that the role comes to a statement: from here on it may be late."""
+        if self._awaited and any(name == function and _holds(node, line) for name, line in self._awaited):
+            self._awaited = frozenset()
+            self.crew.is_late(self)
+            super().hand_over()
+
+    def updated(self) -> None:
+        """Note an atomic or a barrier: in a sequence, waiting roles before this one try again before it goes on."""
+        self._told = self.crew.in_sequence and self.crew.one_waits_before(self)
+
+    def hand_over(self) -> None:
+        """Let the next role go on; return when it is this role's turn again."""
+        self.tried = self.crew.news
+        super().hand_over()
 
     def waits(self, watch, where: Waits) -> bool:
         """Let other roles go on; return False if this cannot help, because all of them have ended or only wait, too."""
         self.stuck = where
         if not self.crew.others(self):
             return False
+        if self.crew.in_sequence:
+            self.crew.divide(self)
         in_vain = self.crew.in_vain > IN_VAIN * len(self.crew.members)
         if in_vain and not (where.in_loop and self.crew.meets_in_vain):
             return False
@@ -134,10 +94,16 @@ class Role(Part):
         self.hand_over()
         return True
 
-    def lets_others_on(self) -> None:
-        """Let other roles go on, although this one may not wait."""
+    def lets_others_on(self, watch) -> bool:
+        """Let other roles go on, although this one may not wait.
+
+        In a sequence it then counts as waiting, and its loop should let them on in each trip: if so, return true.
+        """
         if self.crew.others(self):
+            if self.crew.in_sequence:
+                self.waiting = watch
             self.hand_over()
+        return self.crew.in_sequence
 
     def leaves(self, watch) -> None:
         """Note that the role has left a loop in which it may have waited."""
@@ -164,13 +130,14 @@ class Role(Part):
                 self.crew.torn(self, waits.pending)
                 passed += self._goes_on(waits.pending)
         self.waiting, self.stuck = before
+        self.updated()
         return waits.all_votes - waits.votes, waits.all_here - waits.here, passed
 
     def _pass(self) -> int:
         """Let all blocks of which the last thread has come pass the barrier; return how many these are."""
         at = [one for one in self.crew.members if not one.done and one.at_barrier]
         here = sum(np.where(one.stuck.pending, one.stuck.here, 0) for one in at)
-        living = sum(_each_block(one.living) for one in self.crew.members)
+        living = sum(each_block(one.living) for one in self.crew.members)
         complete = self.stuck.pending & (here == living)
         if self.stuck.whole and not (here == living).all():
             return 0
@@ -181,7 +148,11 @@ class Role(Part):
             if both.any() and one.stuck.where != self.stuck.where:
                 self.crew.torn(one, both)
         votes = sum(np.where(one.stuck.pending, one.stuck.votes, 0) for one in at)
+        asked = [(one, in_blocks(one.stuck.lanes, complete), one.stuck.arguments) for one in at]
         for one in at:
+            one.stuck.peers += [
+                (lanes, a[0]) for other, lanes, a in asked if other is not one and lanes and a
+            ]
             one.stuck.all_here = np.where(one.stuck.pending & complete, here, one.stuck.all_here)
             one.stuck.all_votes = np.where(one.stuck.pending & complete, votes, one.stuck.all_votes)
             one.stuck.pending &= ~complete
@@ -208,12 +179,25 @@ class Crew(Parts):
     wave : Wave
     roles : list of ndarray of bool
         The lanes of each role.
+    stops : list of frozenset, or None
+        Where each role begins to be late, if a role goes on only if none of those before it can (:mod:`.late`).
+        None if each role lets the next one go on.
+
+    Attributes
+    ----------
+    in_sequence : bool
+        Whether a role goes on only if none of those before it can.
+    news : int
+        How many statements the roles have run, except those in loops where they only wait.
     """
 
-    def __init__(self, wave: Wave, roles: list):
+    def __init__(self, wave: Wave, roles: list, stops: list | None = None):
         super().__init__()
         self.wave, self.in_vain, self.first = wave, 0, None
-        self.members = [Role(self, Mask(wave, lanes)) for lanes in roles]
+        self.in_sequence, self.news = stops is not None, 0
+        each = zip(roles, stops or [frozenset()] * len(roles), strict=True)
+        self.members = [Role(self, Mask(wave, lanes), stop) for lanes, stop in each]
+        self._sequence = [*self.members]
         warps = sum(wave.by_warp(lanes, False).any(axis=1).astype(int) for lanes in roles)
         self.in_parts_of_warps = bool((warps > 1).any())
 
@@ -224,6 +208,24 @@ class Crew(Parts):
         for one in self.members:
             left = left.union(one.lanes.minus(one.living))
         return left
+
+    def next_after(self, part: Part) -> threading.Semaphore:
+        """Return the semaphore for which the next role waits: in a sequence, the first one that can learn of news."""
+        if self.in_sequence:
+            for one in self._sequence:
+                if one is not part and not one.done and one.tried < self.news:
+                    return one.turn
+        return super().next_after(part)
+
+    def is_late(self, role: Role) -> None:
+        """Let a role go on only if no other one can."""
+        self._sequence.remove(role)
+        self._sequence.append(role)
+
+    def one_waits_before(self, role: Role) -> bool:
+        """Return whether a role waits that comes before this one in the sequence."""
+        before = self._sequence[: self._sequence.index(role)]
+        return any(one.waiting is not None and not one.done for one in before)
 
     def others(self, role: Role) -> bool:
         """Return whether another role than this one has not ended."""
@@ -245,17 +247,14 @@ class Crew(Parts):
         """Return where the roles wait."""
         return [one.stuck for one in self.members if not one.done and one.stuck is not None]
 
-    def divide(self) -> None:
-        """Begin again with one more role, if a role can be divided: if possible, between two warps."""
+    def divide(self, only: Role | None = None) -> None:
+        """Begin again with one more role, if any role, or ``only`` this one, can be divided; by warps if possible."""
         for by_warp in (True, False):
-            for role in self.members:
-                if not role.done and role.stuck is not None:
-                    others = [one.lanes.full for one in self.members if one is not role]
-                    _divide(role.lanes, role.run.exited, role.stuck.lanes, others, by_warp)
-
-
-def _each_block(lanes: Mask) -> np.ndarray:
-    return np.count_nonzero(lanes.wave.spread(lanes.full), axis=1)
+            for at, role in enumerate(self.members):
+                if not role.done and role.stuck is not None and only in (None, role):
+                    others = [(one.lanes.full, one.stops) for one in self.members]
+                    others = others[:at], others[at + 1 :]
+                    divide(role.lanes, role.run.exited, role.stuck.kept, others, by_warp, role.stops)
 
 
 def others_first(run, waits: Waits) -> None:
@@ -270,21 +269,13 @@ def others_first(run, waits: Waits) -> None:
         run.half.crew.divide()
     else:
         for by_warp in (True, False):
-            _divide(run.wave.everyone, run.exited, waits.lanes, [], by_warp)
+            divide(run.wave.everyone, run.exited, waits.lanes, ([], []), by_warp)
 
 
-def _divide(lanes: Mask, exited: Mask, stuck: Mask, others: list, by_warp: bool) -> None:
-    """Make two roles of one: of the lanes that are stuck, and of the others, if some of these have not left.
-
-    ``by_warp``: whether all lanes of a warp with a stuck lane are in the first of these roles.
-    """
-    wave, apart = lanes.wave, stuck.full
-    if by_warp:
-        rows = stuck.rows
-        apart = wave.from_warps(np.broadcast_to(rows.any(axis=1)[:, None], rows.shape))
-    rest = lanes.full & ~apart
-    if (rest & ~exited.full).any() and len(others) + 2 <= MOST:
-        raise Apart(wave.first, [*others, lanes.full & apart, rest])
+def _holds(node: ast.stmt, line: int) -> bool:
+    """Return whether a line belongs to a statement, without the statements in it."""
+    body = getattr(node, "body", None)
+    return node.lineno <= line <= (body[0].lineno if body else node.end_lineno)
 
 
 def parts_of(roles: list, lanes: np.ndarray) -> list:
@@ -292,7 +283,7 @@ def parts_of(roles: list, lanes: np.ndarray) -> list:
     return [part for part in (role & lanes for role in roles) if part.any()]
 
 
-def in_roles(wave: Wave, roles: list, start: Callable):
+def in_roles(wave: Wave, roles: list, start: Callable, stops: list | None = None):
     """Run the kernel by roles, and return the run of the first one.
 
     Parameters
@@ -302,7 +293,9 @@ def in_roles(wave: Wave, roles: list, start: Callable):
         The lanes of each role.
     start : callable
         Runs the kernel for a role and its lanes.
+    stops : list of frozenset, or None
+        As for :class:`Crew`.
     """
-    crew = Crew(wave, roles)
+    crew = Crew(wave, roles, stops)
     crew.work(start)
     return crew.first

@@ -7,13 +7,14 @@ construct of the kernel, so the interpreter refuses an unsupported construct bef
 
 import ast
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 from math import gcd
 from typing import NamedTuple
 
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import INT64, unify
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array, Arrays
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import cast
@@ -89,12 +90,16 @@ def sketch_if(run, frame, node, mask, execute):
     return mask
 
 
+@cache
+def _changed(node) -> frozenset:
+    """Return the names that a loop assigns."""
+    return frozenset(n.id for n in walk(node) if isinstance(n, ast.Name) and _stored(n))
+
+
 def sketch_loop(run, frame, node, mask, execute, begin):
     """Run a loop's body until the types of its variables no longer change; ``begin`` starts a trip."""
     header, leaving = dict(frame.variables), []
-    changed = {
-        n.id for s in (node, *node.body) for n in ast.walk(s) if isinstance(n, ast.Name) and _stored(n)
-    }
+    changed = _changed(node)
     for _ in range(MOST_ROUNDS):
         frame.variables = {n: _unknown(run, v) if n in changed else v for n, v in header.items()}
         loop = Loop(run.wave.nobody, run.wave.nobody, [], [])

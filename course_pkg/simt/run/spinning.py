@@ -3,6 +3,8 @@
 import ast
 from functools import cache
 
+from course_pkg.simt.front.walking import walk
+
 QUIET = (ast.Pass, ast.Continue, ast.Break)
 SEES = (
     "atomic.",
@@ -14,15 +16,16 @@ SEES = (
 SLEEPS = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
 
 
-def prepares(body: list) -> int:
+@cache
+def prepares(body: tuple) -> int:
     """Return how many statements at the beginning of a body, except its last, may run again before each try.
 
     They give numbers and slices to names, and compute these from nothing that the body assigns.
     """
-    stored = {part.id for one in body for part in ast.walk(one) if _is_name(part, ast.Store)}
+    stored = {part.id for one in body for part in walk(one) if _is_name(part, ast.Store)}
     for count, one in enumerate(body[:-1]):
         names = isinstance(one, ast.Assign) and all(isinstance(target, ast.Name) for target in one.targets)
-        if not names or not all(_is_plain(part, stored) for part in ast.walk(one.value)):
+        if not names or not all(_is_plain(part, stored) for part in walk(one.value)):
             return count
     return len(body) - 1
 
@@ -52,7 +55,7 @@ def base(node) -> str:
 
 def atomics(node) -> frozenset:
     """Return the names of the arrays that atomics in a piece of source access."""
-    calls = (part for part in ast.walk(node) if isinstance(part, ast.Call) and part.args)
+    calls = (part for part in walk(node) if isinstance(part, ast.Call) and part.args)
     return frozenset(base(c.args[0]) for c in calls if "atomic" in ast.unparse(c.func)) - {""}
 
 
@@ -75,14 +78,14 @@ def _only_waits(node) -> bool:
 def _calls_only(node, names: tuple) -> bool:
     """Return whether a statement calls only these functions or members of these modules."""
     known = isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign))
-    calls = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
+    calls = (part.func for part in walk(node) if isinstance(part, ast.Call))
     return known and all(set(names) & set(ast.unparse(function).split(".")) for function in calls)
 
 
 @cache
 def gives_back(node, names: frozenset) -> bool:
     """Return whether a statement stores to one of these arrays, or passes one to a function such as an atomic."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Call) and any(base(one) in names for one in part.args):
             return True
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) and base(part) in names:
@@ -95,10 +98,16 @@ def sees_others(trees) -> bool:
 
     Without one, a compiler loads what no trip of the loop changes once, before the loop.
     """
-    return any(word in ast.unparse(tree) for tree in trees for word in SEES)
+    return any(map(_sees_others, trees))
+
+
+@cache
+def _sees_others(tree) -> bool:
+    text = ast.unparse(tree)
+    return any(word in text for word in SEES)
 
 
 def may_wait(trees) -> bool:
     """Return whether a kernel and its device functions have a loop that may wait for what other threads do."""
     trees = list(trees)
-    return any(isinstance(p, ast.While) for tree in trees for p in ast.walk(tree)) and sees_others(trees)
+    return any(isinstance(p, ast.While) for tree in trees for p in walk(tree)) and sees_others(trees)

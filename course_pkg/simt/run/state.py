@@ -166,6 +166,7 @@ class Run:
         """Count a statement against the launch's budget."""
         launch = self.launch
         self.patience -= 1
+        launch.ran += 1
         if self.half is not None:
             self.half.stepped()
         if launch.steps is not None:

@@ -12,6 +12,7 @@ from course_pkg.simt.front.effects import effects, staying, waits_outside
 from course_pkg.simt.front.instead import SYNTAX
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import unify
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array, Arrays
 from course_pkg.simt.run import access, gates, iteration, turns
 from course_pkg.simt.run.constructs import at_its_place, unsupported
@@ -50,6 +51,7 @@ def execute(run: Run, frame: Frame, body: list, mask: Mask) -> Mask:
             continue
         if run.half is not None:
             run.half.divide(run.clock.barriers)
+            run.half.comes_to(frame.program.name, node)
             frame.entry, mask = run.half.own(frame.entry), run.half.own(mask)
             if not mask:
                 break
@@ -254,7 +256,7 @@ def _put_off(frame, node, lanes) -> bool:
 
 @cache
 def _assigned(node: ast.If) -> frozenset:
-    names = (n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    names = (n for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
     return frozenset(n.id for n in names)
 
 

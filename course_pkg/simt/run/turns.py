@@ -14,18 +14,20 @@ from dataclasses import dataclass, replace
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import regions_of
 from course_pkg.simt.run.draws import is_draw, ours
 from course_pkg.simt.run.expressions import evaluate
 from course_pkg.simt.run.gates import Gate, held
 from course_pkg.simt.run.lanes import Mask
-from course_pkg.simt.run.roles import Waits, others_first
+from course_pkg.simt.run.roles import Role, others_first
 from course_pkg.simt.run.spinning import atomics, base, gives_back, is_text, prepares, sees_others, spins_on
+from course_pkg.simt.run.waits import Waits
 
 BLOCK = ("syncthreads", ".sync(")  # calls at which all threads of a block meet, or of the grid
 MOST_WAITED = (
     1 << 17
-)  # waiting threads, summed over all turns: 512 threads that take one lock, or five seconds
+)  # waiting threads, summed over all turns: 512 threads that take one lock, in ten seconds
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def may_wait_here(run, frame, node: ast.While) -> bool:
     """Return whether a loop may wait for what other threads do."""
     place = "may wait", node
     if place not in run.spins:
-        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+        calls = [part for part in walk(node) if isinstance(part, ast.Call)]
         trees = [node]
         if any(program_called(run, frame, call) is not None for call in calls):
             trees += [program.tree for program in run.launch.programs.values()]
@@ -135,6 +137,8 @@ def in_turns(run, frame, body: list, at: int, turn: Turn, mask: Mask, execute) -
             came, waiting = _one_try(run, frame, spin, turn, gate, waiting, execute)
             here = here.union(came)
         if _comes_too_early(run, frame, turn, here, waiting):
+            continue
+        if not here and isinstance(run.half, Role) and run.half.waits(turn, _place(frame, turn, waiting)):
             continue
         if not here:  # the waiting threads can be released only by each other
             here, waiting = execute(run, frame, spin, waiting), run.wave.nobody
@@ -166,7 +170,7 @@ def _comes_too_early(run, frame, turn: Turn, here: Mask, waiting: Mask) -> bool:
     alone = run.wave.by_warp(here.full, False).any(axis=1) & ~held
     if alone.any():
         return False
-    where = Waits(SourceLine(frame.program.name, turn.loop.lineno), waiting, atomics(turn.loop))
+    where = _place(frame, turn, waiting)
     if run.half is not None and run.half.waits(turn, where):
         return True
     if run.launch.may_begin_again:
@@ -174,11 +178,15 @@ def _comes_too_early(run, frame, turn: Turn, here: Mask, waiting: Mask) -> bool:
     return False
 
 
+def _place(frame, turn: Turn, waiting: Mask) -> Waits:
+    return Waits(SourceLine(frame.program.name, turn.loop.lineno), waiting, atomics(turn.loop))
+
+
 def _one_try(
     run, frame, spin: list, turn: Turn, gate: Gate | None, lanes: Mask, execute
 ) -> tuple[Mask, Mask]:
     """Let lanes try to pass the loop once; return the lanes that passed it, and the lanes that still wait."""
-    outer, inner = (run.turns, run.gate), [one for one in ast.walk(turn.loop) if isinstance(one, ast.While)]
+    outer, inner = (run.turns, run.gate), [one for one in walk(turn.loop) if isinstance(one, ast.While)]
     run.turns = {**run.turns, **dict.fromkeys(inner, run.wave.nobody)}
     run.gate = gate
     came = execute(run, frame, spin, lanes) if lanes else lanes
@@ -227,7 +235,7 @@ def _in_side(run, frame, body: list, other: list) -> Spin | None:
     """Return the result of :func:`_spinning` for one side of an ``if``, where no other statement gives back."""
     if not body:
         return None
-    at = prepares(body)
+    at = prepares(tuple(body))
     first, *rest = body[at:]
     found = _spinning(run, frame, first)
     if found is not None:  # `own = flags[i:]` before the loop is a name of an array that the threads wait for
@@ -284,7 +292,7 @@ def _same_arrays(frame, names: frozenset) -> frozenset:
 
 def _meets(run, frame, node, words=("sync",)) -> bool:
     """Return whether threads have to meet in a statement: at a barrier, a vote or a shuffle."""
-    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    calls = [part for part in walk(node) if isinstance(part, ast.Call)]
     programs = [program_called(run, frame, call) for call in calls if isinstance(call.func, ast.Name)]
     texts = [f"{ast.unparse(call.func)}(" for call in calls]
     texts += [ast.unparse(program.tree) for program in programs if program is not None]

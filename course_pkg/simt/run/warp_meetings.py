@@ -8,8 +8,9 @@ import numpy as np
 
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.merge import merge
-from course_pkg.simt.run.roles import Role, Waits
+from course_pkg.simt.run.roles import Role
 from course_pkg.simt.run.values import Value
+from course_pkg.simt.run.waits import Waits
 
 
 def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
@@ -28,8 +29,9 @@ def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
     before, role.stuck, role_waits = role.stuck, waits, role.waiting
     while not waits.found:
         there = [one for one in role.crew.members if not one.done and one.stuck and one.stuck.call is node]
-        if all(map(_all_named_came, there, [there] * len(there))):
-            _run_for_all(run, frame, node, name, [one.stuck for one in there], function)
+        waits.alone, together = _wait_alone(role, there), _of_same_warps(role, there)
+        if not any(_wait_alone(one, there).any() for one in together):
+            _run_for_all(run, frame, node, name, [one.stuck for one in together], function)
         elif not role.waits(waits, waits):
             role.crew.divide()
             waits.found = [function(run, frame, node, name, arguments, mask)]
@@ -38,8 +40,8 @@ def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
     return run.view(found, found.data, found.type, found.key) if isinstance(found, Value) else found
 
 
-def _all_named_came(role: Role, there: list) -> bool:
-    """Return whether all lanes that a role's call names, and that have not left the kernel, have come to the call."""
+def _wait_alone(role: Role, there: list) -> np.ndarray:
+    """Return which warps of a role wait for lanes that their call names, and that have not left the kernel."""
     wave, waits = role.lanes.wave, role.stuck
     rows = waits.lanes.rows
     bits = np.full(rows.shape, -1)
@@ -50,7 +52,18 @@ def _all_named_came(role: Role, there: list) -> bool:
     came = wave.by_warp(role.crew.exited.full, True)
     for one in there:
         came = came | one.stuck.lanes.rows
-    return not (wanted & ~came).any()
+    return (wanted & ~came).any(axis=1)
+
+
+def _of_same_warps(role: Role, there: list) -> list:
+    """Return the roles that share a warp with a role, or with another one of these."""
+    found, warps = [role], role.stuck.lanes.rows.any(axis=1)
+    while True:
+        more = [one for one in there if one not in found and (one.stuck.lanes.rows.any(axis=1) & warps).any()]
+        if not more:
+            return [one for one in there if one in found]
+        found += more
+        warps = warps | np.logical_or.reduce([one.stuck.lanes.rows.any(axis=1) for one in more])
 
 
 def _run_for_all(run, frame, node, name, calls: list, function) -> None:

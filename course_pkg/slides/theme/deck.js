@@ -77,24 +77,6 @@
     sentence.setAttribute('aria-level', '2');
   }
 
-  // A number stands in one line with its unit, its power of ten or its lecture, an element with what it is set to, and
-  // what is left out with the word before it.
-  const UNITS = /(\d) (?=(?:[mµnp]?s|[kKMGT]?i?B(?:\/s)?|[GT]F\/s|GPUs?|bytes?)(?![\wµ]))/g;
-  const ELEMENTS = /(\]) = (?=\w+\[)/g;
-  const POWERS = /(\d) · (?=10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/g;
-  const LEFT_OUT = / (?=…)/g;
-  const NUMBERED = /\b([Ll]ectures?|[Ee]xercise) (?=\d)/g;
-  function keepTogether(part) {
-    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
-    while (texts.nextNode()) {
-      const text = texts.currentNode;
-      if (text.parentElement.closest('pre, code, svg, script, style, mjx-container, aside.notes, .widget-readout')) continue;
-      const kept = [UNITS, NUMBERED].reduce((told, found) => told.replace(found, '$1\u00a0'), text.data)
-        .replace(ELEMENTS, '$1\u00a0=\u00a0').replace(POWERS, '$1\u00a0·\u00a0').replace(LEFT_OUT, '\u00a0');
-      if (kept !== text.data) text.data = kept;
-    }
-  }
-
   const holders = [...document.querySelectorAll('div.jp-OutputArea-output.jupyter-widgets')];
   const widgetsReady = () => new Promise((resolve) => {
     const done = () => holders.every((holder) => holder.querySelector('.lm-Widget'));
@@ -107,7 +89,7 @@
     holder.dataset.preventSwipe = '';  // a finger on a slider moves the slider
     new MutationObserver(() => {
       describeWidgetImages();
-      keepTogether(holder);
+      window.keepTogether(holder);
     }).observe(holder, { childList: true, subtree: true });
   }
 
@@ -154,7 +136,7 @@
     // formula.
     document.querySelectorAll('aside.notes mjx-assistive-mml').forEach((element) => element.remove());
     describeWidgetImages();
-    document.querySelectorAll('.frame').forEach(keepTogether);
+    document.querySelectorAll('.frame').forEach(window.keepTogether);
     window.keepFormulasWhole(document);
     if (!reading) Reveal.layout();
     document.body.dataset.ready = 'true';  // the check and the PDF wait for this

@@ -117,7 +117,7 @@ def diffusion_step_2d(T, Cp, lam, dt, h, out, threads_per_block=BLOCK_2D):
 
 @cuda.jit
 def diffusion_step_3d_kernel(T, Cp, factor, out):
-    """The step of `diffusion_step_2d_kernel` in space: two more neighbours, below and above."""
+    """The step of ``diffusion_step_2d_kernel`` in space: two more neighbours, below and above."""
     i, j, k = cuda.grid(3)
     nz, ny, nx = T.shape
     if i < nx and j < ny and k < nz:

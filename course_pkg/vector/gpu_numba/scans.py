@@ -75,7 +75,7 @@ def cumsum_rows_serial(a, out):
 def warp_cumsum(value):
     """Return, in each lane, the sum of ``value`` over this lane and those below it: five shuffles.
 
-    W. D. Hillis, G. L. Steele, Data Parallel Algorithms, Communications of the ACM 29 (1986).
+    Source: W. D. Hillis, G. L. Steele, Data Parallel Algorithms, Communications of the ACM 29 (1986).
     """
     for k in range(5):
         below = cuda.shfl_up_sync(ALL_LANES, value, 1 << k)

@@ -111,7 +111,7 @@ STEPS = (
         name="block_moments",
         title="The moments of a block",
         ask="Let each warp leave its parts of all 2 s moments: rows 0 to s - 1 of parts are for Q_k·r, the others for "
-        "Q_k·AQ_{s-1}.",
+        "Q_k·A Q_(s - 1).",
         trial=_block_moments,
         sizes=((2, 40), (1, 7), (3, 64), (5, 33)),
         timed=(4, 1 << 21),
@@ -127,9 +127,9 @@ STEPS = (
         ),
         what_if=(
             WhatIf(
-                "Replace Q_k·AQ_{s-1} by Q_0·AQ_k, for every k.",
+                "Replace Q_k·A Q_(s - 1) by Q_0·A Q_k, for every k.",
                 "In exact arithmetic, which moments do these sums give, and which are missing?",
-                "Q_0·AQ_k is the moment k + 1: all up to s come twice or once, and those from s + 1 to 2 s - 1 are "
+                "Q_0·A Q_k is the moment k + 1: all up to s come twice or once, and those from s + 1 to 2 s - 1 are "
                 "missing. The last product has the highest power, so it reaches all of them.",
             ),
             WhatIf(

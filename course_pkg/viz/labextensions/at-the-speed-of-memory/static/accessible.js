@@ -1,7 +1,7 @@
 // What ipywidgets leaves out for those who hear a page or use its keys: a slider has a name and says its value as it
 // is shown, an answer says whether it is chosen, and what is wider than its column can be scrolled by the arrows.
-// And what MathJax leaves out: a comma after a formula does not begin a line. Decks, exported pages and JupyterLab load
-// this file.
+// And what browsers and MathJax leave out: no line begins with a unit, or with a comma after a formula. Decks, exported
+// pages and JupyterLab load this file.
 (() => {
   const set = (element, name, value) => {
     if (value && element.getAttribute(name) !== value) element.setAttribute(name, value);
@@ -74,11 +74,43 @@
 
   window.keepFormulasWhole = keepWhole;  // for decks, which are measured as soon as they are drawn
 
+  // A number stands in one line with its unit, its power of ten or its lecture, a name with what it is set to, and what
+  // is left out with the word before it. Nor does a line begin with a sign between two words or numbers.
+  const UNITS = /(\d) (?=(?:[mµnp]?s|[kKMGT]?i?B(?:\/s)?|[MGT](?:F|FLOP)\/s|[MG]?Hz|GPUs?|bytes?|flops?)(?![\wµ]))/g;
+  const SET = /(\]|\b[A-Za-z]) = (?=\w+\[|\d)/g;
+  const POWERS = /(\d) · (?=10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])/g;
+  const BEFORE_SIGN = / (?=…|[·=≠≈<>≤≥+−×÷] )/g;
+  const NUMBERED = /\b([Ll]ectures?|[Ee]xercise) (?=\d)/g;
+  const AS_IT_IS = 'pre, code, svg, math, .math, mjx-container, script, style, aside.notes, .widget-readout, '
+    + 'textarea, select, [contenteditable=true], table.records';  // whose cells are compared with what was chosen
+  const NOT_YET_DRAWN = /\$|\\[([]/;  // a formula is a box of its own as soon as MathJax has drawn it
+
+  function keepTogether(part) {
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (NOT_YET_DRAWN.test(text.data)) continue;
+      const kept = [UNITS, NUMBERED].reduce((told, found) => told.replace(found, '$1\u00a0'), text.data)
+        .replace(SET, '$1\u00a0=\u00a0').replace(POWERS, '$1\u00a0·\u00a0').replace(BEFORE_SIGN, '\u00a0');
+      if (kept !== text.data && !text.parentElement.closest(AS_IT_IS)) text.data = kept;
+    }
+  }
+
+  window.keepTogether = keepTogether;  // for decks, as above
+  // where people read: not the menus, and not the cells where they write
+  const READ = 'article, .jp-RenderedMarkdown, .jp-OutputArea-output';
+
   let waiting = false;
   const later = () => {
     if (waiting) return;
     waiting = true;
-    setTimeout(() => { waiting = false; describe(document); keepWhole(document); letScroll(document); }, 60);
+    setTimeout(() => {
+      waiting = false;
+      describe(document);
+      keepWhole(document);
+      document.querySelectorAll(READ).forEach(keepTogether);
+      letScroll(document);
+    }, 60);
   };
   const watch = () => {
     later();

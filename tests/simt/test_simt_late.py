@@ -1,0 +1,94 @@
+"""Launches that run again with late threads: they find what another order shows, and leave nothing behind.
+
+Which races they find is in ``tricks_setters.py``; honest hand-overs, which are no races to them, are in ``idioms*.py``.
+"""
+
+import numpy as np
+import pytest
+
+from course_pkg import cuda
+from course_pkg.simt import Kernel, limits, profile
+from course_pkg.simt.memory.order import Order as Barriers
+from course_pkg.simt.run import launch
+from course_pkg.simt.run.late import MANY_THREADS, MOST_LATE, sequences
+from course_pkg.simt.run.order import Order
+
+LAST_BLOCK = """
+def kernel(a, part, count, out):
+    b = cuda.blockIdx.x
+    part[b] = a[b]
+    cuda.threadfence()
+    if cuda.atomic.add(count, 0, 1) == cuda.gridDim.x - 1:
+        print("block", b)
+        total = 0.0
+        for k in range(cuda.gridDim.x):
+            total = 0.5 * total + part[k]
+        out[b] = total
+"""
+BLOCKS = 6
+
+
+def _run(monkeypatch=None):
+    ran, with_late = [], Order.with_late
+
+    def noted(self, *given):
+        for late in with_late(self, *given):
+            ran.append(late)
+            yield late
+
+    if monkeypatch is not None:
+        monkeypatch.setattr(Order, "with_late", noted)
+    a, part, count, out = (
+        np.arange(1.0, BLOCKS + 1),
+        np.zeros(BLOCKS),
+        np.zeros(1, np.int32),
+        np.zeros(BLOCKS),
+    )
+    found = profile(Kernel.from_source(LAST_BLOCK, "kernel", {"cuda": cuda})[BLOCKS, 1], a, part, count, out)
+    return found, (part, count, out), ran
+
+
+def test_late_threads_leave_no_numbers_counts_or_prints(monkeypatch, capsys):
+    """In the launches with late threads, another block is the last one and prints."""
+    found, arrays, ran = _run(monkeypatch)
+    assert len(ran) == 3
+    assert len({one.late for one in ran}) == 3
+    assert all(one.ran > 0 for one in ran)
+    assert not found.hazards
+    assert capsys.readouterr().out == f"block {BLOCKS - 1}\n"
+    monkeypatch.setattr(Order, "with_late", lambda *_: ())
+    alone, same, _ = _run()
+    for one, other in zip(arrays, same, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert np.flatnonzero(arrays[-1]).tolist() == [BLOCKS - 1]
+    assert str(found) == str(alone)
+
+
+def test_they_run_as_many_statements_as_the_first_launch_allows(monkeypatch):
+    monkeypatch.setattr(launch, "LATE", (1, 1, 4_000))
+    _, _, ran = _run(monkeypatch)
+    assert len(ran) == 1  # it needs more, and what is left is too little for another one
+    monkeypatch.setattr(launch, "LATE", (8, 1, 10))
+    assert not _run(monkeypatch)[0].hazards
+
+
+def test_a_launch_without_hand_overs_runs_once(monkeypatch):
+    monkeypatch.setattr(Order, "with_late", lambda *_: pytest.fail("nothing is handed over"))
+    kernel = Kernel.from_source("def kernel(out):\n    out[cuda.grid(1)] = 1.0", "kernel", {"cuda": cuda})
+    assert not profile(kernel[2, 32], np.zeros(64)).hazards
+
+
+def test_a_budget_of_statements_is_that_of_the_first_launch():
+    with limits(steps=200):
+        assert not _run()[0].hazards
+
+
+@pytest.mark.parametrize(("threads", "most"), [(64, MOST_LATE), (MANY_THREADS, MOST_LATE // 2), (1 << 18, 2)])
+def test_of_too_many_groups_the_first_and_the_last_are_late(threads, most):
+    accesses = {thread: {("kernel", 4)} for thread in range(0, 100 * 64, 64)}
+    first, held, back = sequences(accesses, Barriers(64), threads)
+    assert len(first.groups) == most
+    assert (first.groups[0], first.groups[-1]) == ((0,), (99 * 64,))
+    assert back.groups == first.groups[::-1]
+    assert held.groups == ((0,), (99 * 64,))
+    assert held.stops == (frozenset({("kernel", 4)}),) * 2
