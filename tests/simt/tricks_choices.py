@@ -10,6 +10,19 @@ if x > 100.0:
     q = b
 #
 cuda.atomic.add(out, 0, 1.0)"""
+LOCK = """u, v = f
+lock = u if i % 2 else v
+q = out if i % 2 else a
+if t % 16 < 2:
+    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+        pass
+    cuda.threadfence()
+    q[0] += 1.0
+    cuda.threadfence()
+    cuda.atomic.exch(lock, 0, 0)"""
+LOCKS = {"blocks": 2, "more": {"f": (np.zeros(1, np.int32), np.zeros(1, np.int32))}}
+PAIR = np.dtype([("u", np.float64), ("v", np.float64)], align=True)
+RECORDS = {"more": {"p": np.zeros(64, PAIR), "r": np.zeros(64, PAIR)}}
 B = {"more": {"b": np.zeros(64)}}
 
 TRICKS = {
@@ -139,6 +152,24 @@ TRICKS = {
         "elif t == 40 and cuda.atomic.add(m, 0, 0) == 1:\n    cuda.threadfence()\n    q = out\na[t] = q[5]",
         CLEAN,
         **B,
+    ),
+    "records copied through a choice": Trick("q = p if t % 2 else r\nq[t // 4] = q[t]", "race", **RECORDS),
+    "records copied through a choice, own": Trick("q = p if t % 2 else r\nq[t] = q[t]", CLEAN, **RECORDS),
+    "halves of the elements of a choice": Trick(
+        TILES
+        + "q = (s if t < 32 else r).view(np.int32)\nq[t % 32] = t\ncuda.syncthreads()\nm[t] = q[t % 32]",
+        CLEAN,
+    ),
+    "halves of the elements of a choice, the other's": Trick(
+        TILES + "q = (s if t % 2 else r).view(np.int32)\nq[t // 4] = t", "race"
+    ),
+    "halves of the elements of one tile": Trick(
+        TILES + "q = s if t < 32 else r\ns.view(np.int32)[1] = 5\nq[t % 32] = t", "race"
+    ),
+    "a lock for each array": Trick(LOCK, CLEAN, **LOCKS),
+    "the other array's lock": Trick(LOCK.replace("if i % 2 else v", "if t < 32 else v"), "race", **LOCKS),
+    "a lock for each array, without a fence": Trick(
+        LOCK.replace("+= 1.0\n    cuda.threadfence()", "+= 1.0"), "race", **LOCKS
     ),
     "arrays of different types": Trick("q = out if t % 2 else m\nq[t] = 1", REFUSED),
     "functions": Trick("f = wr if t % 2 else wr2\nf(out, t // 2, 1.0)", REFUSED),

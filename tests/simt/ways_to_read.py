@@ -64,6 +64,9 @@ EXPRESSIONS = {
         _one("rows[{r}:][0, 0]", "int64"), _one("rows[:, {r}][0]", "int64"),
         _one("(1.0, 2.0, 3.0)[{r} + i % 2]", "int64"),
         _one("({a}, small)[0][{i}]"), Way("for q in ({a}, {a}):\n    x = q[{i}]"),
+        _one("({a}, {a})[i % 2][{i}]"), _one("({a}, small)[i // 40][{i}]"),
+        Way("q = {a}\nif i > 40:\n    q = small\nx = q[{i}]"),
+        _one("(small, rows[0])[{r} // 1 - 1][i % 2]", "int64"),
         _one("{a}[{i}, None][0]"), _one("rows[..., {r}][0]", "int64"), _one("small[:{r}].size", "int64"),
     ],
     ast.Attribute: [
@@ -86,6 +89,7 @@ EXPRESSIONS = {
     ast.IfExp: [
         _one("1.0 if {r} else 2.0"), _one("{r} if i < 40 else 2.0"), _one("2.0 if i > 40 else {r}"),
         _one("put(out, i) if {r} > 0.5 else 0.0"),
+        Way("q = {a} if i < 40 else small\nx = q[{i}]"), Way("q = small if {r} > 1.5 else u\nx = 2.0"),
     ],
     ast.Tuple: [Way("pair = ({r}, 1.0)\nx = pair[0]"), Way("x, y = {r}, 2.0"), Way("x = min(({r}, 2.0))")],
     ast.Slice: [_one("{a}[{i}:{i} + 1][0]"), _one("{a}[:{i} + 1][-1]")],
@@ -168,7 +172,10 @@ _ARGUMENTS = {
         Way("x = 0.0\nfor y in iter({a}[{i}:{i} + 1]):\n    x += y"), Way("x = next(iter(({r}, 2.0)))"),
         Way("x = 0.0\nfor k in iter(range({r})):\n    x += 1.0", "int64"),
     ],
-    "next": [_one("next(iter({a}[{i}:{i} + 1]))"), _one("next(iter(({r}, 2.0)))")],
+    "next": [
+        Way("e = enumerate({a}[{i}:{i} + 1])\nx = 0.0\nfor k, y in e:\n    x += y\nfor k, y in e:\n    x += y"),
+        Way("e = zip({a}[{i}:{i} + 1], small)\ny, z = next(e)\nx = y\nfor y, z in e:\n    x += y"),
+        _one("next(iter({a}[{i}:{i} + 1]))"), _one("next(iter(({r}, 2.0)))")],
     "isinstance": [],
     "hasattr": [],
     "print": [Way("print('text', {r})"), Way("if i < 40:\n    print({r}, i)", "int32")],

@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from functools import reduce
 from itertools import product
 
 from course_pkg.core.access import VERBS
@@ -9,7 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.instead import of_attribute, of_node
 from course_pkg.simt.front.literal import is_text
 from course_pkg.simt.memory.regions import Array, Arrays, Choice
-from course_pkg.simt.run.choices import each, either
+from course_pkg.simt.run.choices import chosen, each, either
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, put_off_doubts
 from course_pkg.simt.run.elements import Place, read, write
@@ -153,11 +154,23 @@ def store(run, frame, node, value, mask: Mask) -> None:
         store_place(run, frame, place, value, mask)
 
 
+def _record(run, place: Place) -> Arrays:
+    """Return the record at a place as an array without dimensions."""
+    others = [(_record(run, part), part.lanes) for part in place.parts[1:]]
+    array = place.parts[0] if place.parts else place
+    first = replace(array.array, shape=(), strides=(), offset=array.offset, key=array.key)
+    rest = reduce(Mask.minus, (lanes for _, lanes in others), run.wave.everyone)
+    return chosen(run, [(first, rest), *others], place.key) if others else first
+
+
 def _copy_record(run, frame, node, place: Place, source: Array, mask: Mask) -> None:
     """Write all fields of a record into another one."""
-    into = replace(place.array, shape=(), strides=(), offset=place.offset, key=place.key)
-    for name in into.dtype.names:
-        old, new = (field(run, frame, node, one, name) for one in (source, into))
+    for name in place.array.dtype.names:
+
+        def part(one, own, name=name):
+            return field(run, frame, node, one, name)
+
+        old, new = (each(run, one, mask, part) for one in (source, _record(run, place)))
         if old.ndim:
             raise unsupported(frame, node, "a copy of records that contain arrays", compiled=True)
         number = loaded(run, frame, node, old, mask)

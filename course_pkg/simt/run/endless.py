@@ -17,8 +17,8 @@ from course_pkg.simt.memory.regions import regions_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.deadlock import for_ever, line_of
 from course_pkg.simt.run.deciding import all_known, closer, deciding, distance_of, leaves, same, tests
-from course_pkg.simt.run.iteration import Iterator
 from course_pkg.simt.run.roles import Role, others_first
+from course_pkg.simt.run.sequences import Iterator
 from course_pkg.simt.run.spinning import atomics
 from course_pkg.simt.run.turns import may_wait_here
 from course_pkg.simt.run.waits import Waits

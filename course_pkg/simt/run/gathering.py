@@ -16,18 +16,10 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, truth
 from course_pkg.simt.run.fields import part_of_complex
 from course_pkg.simt.run.functions import call_function
-from course_pkg.simt.run.iteration import (
-    SEQUENCES,
-    Elements,
-    Zipped,
-    enumerated,
-    indices_of,
-    length_of,
-    written_out,
-    zipped,
-)
+from course_pkg.simt.run.iteration import enumerated, indices_of, length_of, written_out, zipped
 from course_pkg.simt.run.iterators import made_iterator, next_item
 from course_pkg.simt.run.members import array_member, flattened, method, part_of_number
+from course_pkg.simt.run.sequences import SEQUENCES, Elements, Zipped
 from course_pkg.simt.run.values import Method, Module, Range, TypeName, Value
 from course_pkg.simt.run.views import made_slice
 

@@ -1,102 +1,35 @@
 """The sequences that a ``for`` can run over: ranges, arrays, tuples, ``enumerate``, ``zip`` and others."""
 
 import ast
-from dataclasses import dataclass, field, replace
-from functools import cache, reduce
-from typing import Any
+from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
-from course_pkg.simt.memory.regions import Array, Arrays, Choice
+from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.access import element, loaded, locate
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate
 from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.needed import require_numbers
+from course_pkg.simt.run.sequences import (
+    SEQUENCES,
+    Elements,
+    Enumerated,
+    Flat,
+    Indices,
+    Iterator,
+    Passing,
+    Zipped,
+    goes_on,
+    is_flat,
+    place_in,
+)
 from course_pkg.simt.run.tuples import part_of_tuple
-from course_pkg.simt.run.values import Range, Sequence, Value
-
-
-@dataclass(slots=True, eq=False)
-class Iterator(Sequence):
-    """``iter(sequence)``; ``at`` is the number of the next item in each lane, which ``next`` and loops change."""
-
-    parts = "sequence", "at"
-
-    sequence: Any
-    at: Value
-    again: bool = False  # whether it was given to ``iter`` again
-    torn: bool = (
-        False  # whether a name now stands for this iterator in some lanes and for another one in others
-    )
-
-
-@dataclass(slots=True, eq=False)
-class Passing(Sequence):
-    """A sequence that Numba passes through only once: a second loop over the same one goes on where the first stopped.
-
-    Attributes
-    ----------
-    place : Iterator or None
-        How far it has come, if more than one loop may run over it.
-    """
-
-    place: Iterator | None = field(default=None, init=False)
-
-
-@dataclass(slots=True, eq=False)
-class Enumerated(Passing):
-    """``enumerate(sequence, start)``."""
-
-    parts = "sequence", "start"
-
-    sequence: Any
-    start: Value
-
-
-@dataclass(slots=True, eq=False)
-class Zipped(Passing):
-    """``zip(first, second, …)``."""
-
-    parts = ("sequences",)
-
-    sequences: tuple
-
-
-@dataclass(slots=True, eq=False)
-class Flat(Passing):
-    """The elements, in row-major order, of an array that is not contiguous."""
-
-    parts = "array", "size"
-
-    array: Arrays
-    size: Value
-
-
-@dataclass(slots=True, eq=False)
-class Elements(Passing):
-    """``numpy.nditer(array)``: arrays without dimensions, each of which is an element of the array."""
-
-    parts = "array", "size"
-
-    array: Array
-    size: Value
-
-
-@dataclass(slots=True, eq=False)
-class Indices(Passing):
-    """The indices of all elements of an array of this shape, in row-major order."""
-
-    parts = "shape", "size"
-
-    shape: tuple
-    size: Value
-
-
-SEQUENCES = (Range, Flat, Elements, Indices, Array, Choice, tuple, Enumerated, Zipped)
+from course_pkg.simt.run.values import Range, Value
 
 
 def sequence_of(run, frame, node, mask):
@@ -112,7 +45,7 @@ def sequence_of(run, frame, node, mask):
     if isinstance(sequence, Passing) and goes_on(frame.program.tree, node):
         return place_in(run, sequence)
     tree = frame.program.tree
-    if isinstance(sequence, Arrays) and _is_flat(tree, node) and goes_on(tree, node):
+    if isinstance(sequence, Arrays) and is_flat(tree, node) and goes_on(tree, node):
         raise unsupported(
             frame,
             node,
@@ -134,53 +67,6 @@ def sequence_of(run, frame, node, mask):
             way="loop over range(n), an array or a tuple",
         )
     return sequence
-
-
-def place_in(run, sequence: Passing) -> Iterator:
-    """Return the iterator that shows how far loops over a sequence have come."""
-    if sequence.place is None:
-        sequence.place = Iterator(sequence, run.fresh(np.zeros((1,) * 6, np.int64), INT64))
-    return sequence.place
-
-
-@cache
-def goes_on(tree: ast.FunctionDef, node: ast.expr) -> bool:
-    """Return whether another loop may have run, or may run later, over the same iterator as a loop over ``node``.
-
-    None does if ``node`` makes the iterator, or is the only use of a variable that gets a new one before each loop.
-    """
-    if not isinstance(node, ast.Name):
-        return not _makes(node)
-    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == node.id]
-    given = {id(n.targets[0]) for n in ast.walk(tree) if isinstance(n, ast.Assign) and _makes(n)}
-    stores = [n for n in names if isinstance(n.ctx, ast.Store)]
-    if not stores or len(names) > len(stores) + 1 or not all(id(n) in given for n in stores):
-        return True
-    for loop in (n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))):
-        within = {id(n) for statement in loop.body for n in ast.walk(statement)}
-        if id(node) in within and not all(id(n) in within for n in names):
-            return True
-    return False
-
-
-def _makes(node) -> bool:
-    """Return whether an expression makes a new iterator, or an assignment gives a new one to its only target."""
-    if isinstance(node, ast.Assign):
-        return len(node.targets) == 1 and _makes(node.value)
-    if isinstance(node, ast.Attribute):
-        return node.attr == "flat"
-    function = node.func if isinstance(node, ast.Call) else None
-    return getattr(function, "attr", getattr(function, "id", None)) in MAKERS
-
-
-def _is_flat(tree, node) -> bool:
-    """Return whether a name stands for the ``flat`` of an array."""
-    made = (n for n in ast.walk(tree) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Attribute))
-    targets = (t for n in made if n.value.attr == "flat" for t in n.targets)
-    return isinstance(node, ast.Name) and any(getattr(t, "id", None) == node.id for t in targets)
-
-
-MAKERS = ("enumerate", "zip", "ndindex", "ndenumerate", "nditer")
 
 
 def enumerated(run, frame, node, arguments) -> Enumerated:

@@ -14,8 +14,9 @@ from course_pkg.simt.front.typing import INT64
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles
-from course_pkg.simt.run.iteration import SEQUENCES, Iterator, Passing, goes_on, item_of, length_of, place_in
+from course_pkg.simt.run.iteration import item_of, length_of
 from course_pkg.simt.run.merge import merge
+from course_pkg.simt.run.sequences import SEQUENCES, Iterator, Passing, goes_on, place_in
 from course_pkg.simt.run.sketch import of_one_type
 from course_pkg.simt.run.values import Range, Value
 

@@ -20,8 +20,9 @@ from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.endless import Watch
 from course_pkg.simt.run.expressions import condition
 from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_be_a_branch
-from course_pkg.simt.run.iteration import Iterator, counted_by, item_of, sequence_of, written_out
+from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
 from course_pkg.simt.run.iterators import as_while
+from course_pkg.simt.run.sequences import Iterator
 from course_pkg.simt.run.sketch import of_one_type, require_no_growth, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs

@@ -16,7 +16,7 @@ from course_pkg.simt.run.cooperative import Grid, sync_grid
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.functions import call_function
 from course_pkg.simt.run.hindsight import follow
-from course_pkg.simt.run.iteration import Flat
+from course_pkg.simt.run.sequences import Flat
 from course_pkg.simt.run.sketch import note_view
 from course_pkg.simt.run.values import Method, TypeName, Value
 

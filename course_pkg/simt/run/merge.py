@@ -6,8 +6,8 @@ from course_pkg.simt.front.typing import dtype_of, unify
 from course_pkg.simt.memory.regions import Arrays
 from course_pkg.simt.run.choices import chosen, not_alike
 from course_pkg.simt.run.hindsight import follow_either
-from course_pkg.simt.run.iteration import Iterator, Passing, place_in
 from course_pkg.simt.run.named import rebuilt
+from course_pkg.simt.run.sequences import Iterator, Passing, place_in
 from course_pkg.simt.run.values import Sequence, Value
 
 
