@@ -130,6 +130,7 @@ STATEMENTS = {
         Way("r = range({r})\nx = 0.0\nfor k in r:\n    x += k", "int64"),
         Way("x = 0.0\nfor y in ({r}, 2.0):\n    x += y"), Way("x = 0.0\nfor y in {a}[{i}:{i} + 1]:\n    x += y"),
         Way("x = 0.0\nfor k, y in enumerate({a}[{i}:{i} + 1]):\n    x += y + k"),
+        Way("e = enumerate({a}[{i}:{i} + 1])\nx = 0.0\nfor k, y in e:\n    x += y\nfor k, y in e:\n    x += y"),
         Way("x = 0.0\nfor y, z in zip({a}[{i}:{i} + 1], small):\n    x += y + z"),
         Way("x = 0.0\nfor k, y in enumerate((2.0, {r})):\n    x += k * y"),
         Way("x = 0.0\nfor y in [{r}, 2.0]:\n    x += y"),
@@ -173,7 +174,6 @@ _ARGUMENTS = {
         Way("x = 0.0\nfor k in iter(range({r})):\n    x += 1.0", "int64"),
     ],
     "next": [
-        Way("e = enumerate({a}[{i}:{i} + 1])\nx = 0.0\nfor k, y in e:\n    x += y\nfor k, y in e:\n    x += y"),
         Way("e = zip({a}[{i}:{i} + 1], small)\ny, z = next(e)\nx = y\nfor y, z in e:\n    x += y"),
         _one("next(iter({a}[{i}:{i} + 1]))"), _one("next(iter(({r}, 2.0)))")],
     "isinstance": [],
