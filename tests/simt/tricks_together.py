@@ -13,6 +13,43 @@ TWO = (
 )
 READ = "a[0] = out[0] + out[1]"
 
+MEET = """b = cuda.blockIdx.x
+for r in range(3):
+    if t == 0:
+        if r % 2 == 0:
+            a[b] = out[(b + 1) % 4] + 1.0
+        else:
+            out[b] = a[(b + 1) % 4] + 1.0
+        cuda.threadfence()
+        turn = cuda.atomic.add(m, 1, 0)
+        if cuda.atomic.add(m, 0, 1) == 3:
+            cuda.atomic.exch(m, 0, 0)
+            cuda.threadfence()
+            cuda.atomic.add(m, 1, 1)
+        else:
+            while cuda.atomic.add(m, 1, 0) == turn:
+                pass
+            cuda.threadfence()"""
+AGAIN = """b = cuda.blockIdx.x
+if t == 0 and b == 0:
+    cuda.atomic.add(m, 1, 1)
+    while cuda.atomic.add(m, 2, 0) == 0:
+        pass
+    out[1] = 2.0
+    cuda.threadfence()
+    cuda.atomic.add(m, 1, 1)
+if t == 0 and b == 1:
+    while cuda.atomic.add(m, 1, 0) == 0:
+        pass
+    turn = cuda.atomic.add(m, 1, 0)
+    cuda.threadfence()
+    cuda.atomic.add(m, 2, 1)
+    now = cuda.atomic.add(m, 1, 0)
+    while now == turn:
+        now = cuda.atomic.add(m, 1, 0)
+    cuda.threadfence()
+    a[0] = out[1]"""
+
 
 def _by_trips(trips, body=None):
     inner = " " * 8
@@ -69,5 +106,29 @@ TRICKS = {
         f"    seen[1] = cuda.atomic.add(m, 1, 0)\n    if seen[0] == seen[1]:\n        {READ}",
         "race",
         blocks=3,
+    ),
+    "a barrier of the blocks that reads whose turn it is right": Trick(MEET, CLEAN, blocks=4, threads=32),
+    "a barrier of the blocks that one block leaves too early": Trick(
+        MEET.replace("== 3:", "== 2:"), "race", blocks=4, threads=32
+    ),
+    "a barrier of the blocks that does not wait for the turn": Trick(
+        MEET.replace("== turn", "< turn"), "race", blocks=4, threads=32
+    ),
+    "a barrier of the blocks without its fence": Trick(
+        MEET.replace("        cuda.threadfence()\n        turn", "        turn"), "race", blocks=4, threads=32
+    ),
+    "a turn that was read and has passed right": Trick(AGAIN, CLEAN, blocks=2),
+    "a turn that was read and may not have passed": Trick(
+        AGAIN.replace("while now == turn", "while now < turn"), "race", blocks=2
+    ),
+    "a turn that was read and has passed, without a fence": Trick(
+        AGAIN.replace("    out[1] = 2.0\n    cuda.threadfence()", "    out[1] = 2.0"), "race", blocks=2
+    ),
+    "turns that are equal": Trick(
+        AGAIN.replace("    while now == turn:\n        now = cuda.atomic.add(m, 1, 0)\n", "").replace(
+            "    a[0] = out[1]", "    if now >= turn:\n        a[0] = out[1]"
+        ),
+        "race",
+        blocks=2,
     ),
 }

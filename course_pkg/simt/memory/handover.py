@@ -94,11 +94,13 @@ class Handovers:
         -------
         event : int
         worlds : ndarray, shape (WORLDS, lanes)
-            Like ``otherwise``, with ``others`` for lanes that have changed their element and whose thread knows all
-            publications. They show whether the thread would have noticed an earlier change.
+            Like ``otherwise``, but what each lane has found if its thread knows all publications: these came before
+            its atomic in every order. If such a lane has changed its element, ``others``: they show whether the thread
+            would have noticed an earlier change.
         """
         pending: dict = {}
         self._pending.append(pending)
+        found = before
         lanes_in_doubt, worlds = [], []  # stored at once, for speed: many threads may wait for one lock
         changing = []
         each_thread, before, after = threads.tolist(), before.tolist(), after.tolist()
@@ -125,10 +127,9 @@ class Handovers:
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
         if worlds:
             otherwise[:, lanes_in_doubt] = np.array(worlds, otherwise.dtype).T
-        if not changing:
-            return len(self._pending) - 1, otherwise
-        worlds, alone = otherwise.copy(), sorted(set(changing).difference(lanes_in_doubt))
-        worlds[:, alone] = others[:, alone]
+        worlds = np.repeat(found[None].astype(otherwise.dtype), len(otherwise), axis=0)
+        worlds[:, changing] = others[:, changing]
+        worlds[:, lanes_in_doubt] = otherwise[:, lanes_in_doubt]
         for i, numbers in zip(changing, worlds[:, changing].T.tolist(), strict=True):
             pending[each_thread[i]].otherwise = numbers
         return len(self._pending) - 1, worlds
