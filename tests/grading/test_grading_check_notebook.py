@@ -101,7 +101,7 @@ def test_a_launch_whose_third_part_is_a_pair_lost_its_brackets():
 def test_a_second_name_of_an_array_copies_nothing():
     body = "s = a\nif cuda.grid(1) == 0:\n    s = box\na[0] = s[0]"
     with pytest.raises(check.Failed) as caught, check.explained(kernel(body, "a, box"), "a", "box"):
-        kernel(body, "a, box")[1, 4](np.ones(4), np.ones(4))
+        kernel(body, "a, box")[1, 4](np.ones(4), np.ones(4, np.int64))
     assert str(caught.value).startswith(
         "Line 3, `s = a`: this gives the array a a second name, s, and copies nothing"
     )
