@@ -65,6 +65,7 @@ def test_late_threads_leave_no_numbers_counts_or_prints(monkeypatch, capsys):
 
 
 def test_they_run_as_many_statements_as_the_first_launch_allows(monkeypatch):
+    monkeypatch.setattr(launch, "MANY_THREADS", 0)
     monkeypatch.setattr(launch, "LATE", (1, 1, 4_000))
     _, _, ran = _run(monkeypatch)
     assert len(ran) == 1  # it needs more, and what is left is too little for another one

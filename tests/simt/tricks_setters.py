@@ -63,6 +63,30 @@ RELEASED = (
     "    cuda.threadfence()\n    cuda.atomic.exch(m, 0, 0)\nelse:\n"
 )
 
+# twenty honest hand-overs between warps, and then a flag
+NOISE = """w = i // 32
+if t % 32 == 0:
+    if w < 20:
+        out[10 + w] = a[w]
+        cuda.threadfence()
+        cuda.atomic.exch(m, 10 + w, 1)
+    elif w < 40:
+        while cuda.atomic.add(m, w - 10, 0) == 0:
+            pass
+        cuda.threadfence()
+        a[w] = out[w - 10]
+b = cuda.blockIdx.x
+if t == 33 and 2 <= b < 5:
+    if b < 4:
+        out[b] = 1.0
+        cuda.threadfence()
+        cuda.atomic.exch(m, 0, 1)
+    else:
+        while cuda.atomic.add(m, 0, 0) == 0:
+            pass
+        cuda.threadfence()
+        a[62] = out[2]"""
+
 TRICKS = {
     "one flag of two blocks, second datum": _grid(_two(SET, "out[1]"), "race"),
     "one flag of two blocks, first datum": _grid(_two(SET, "out[0]"), "race"),
@@ -205,4 +229,12 @@ TRICKS = {
     "a lock that a stranger opens": _grid(RELEASED + "    cuda.atomic.exch(m, 0, 0)", "race"),
     "a lock that only its owners open": _grid(RELEASED + "    a[0] = 0.0", CLEAN),
     "a lock that a stranger opens by a swap": _grid(RELEASED + "    cuda.atomic.cas(m, 0, 1, 0)", "race"),
+    "a flag that two threads raise, behind honest hand-overs": Trick(NOISE, "race", blocks=20),
+    "a flag that one thread raises, behind honest hand-overs": Trick(
+        NOISE.replace("    if b < 4:", "    if b == 2:").replace(
+            "    else:\n        while", "    elif b == 4:\n        while"
+        ),
+        CLEAN,
+        blocks=20,
+    ),
 }

@@ -23,6 +23,7 @@ from course_pkg.simt.run.arguments import check_arguments, is_array
 from course_pkg.simt.run.budget import steps_now
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves
+from course_pkg.simt.run.late import MANY_THREADS
 from course_pkg.simt.run.named import named, parts_of
 from course_pkg.simt.run.order import Order, in_order, put
 from course_pkg.simt.run.printing import Printer, without
@@ -34,7 +35,8 @@ from course_pkg.simt.run.values import Variable
 from course_pkg.simt.run.waits import Apart
 
 WAVE_THREADS = 1 << 18
-# statements of all launches with late threads: as a multiple of those of the first launch, least and most
+# statements of all launches with late threads: as a multiple of those of the first launch, least and most; a launch of
+# few threads may run the most in any case, because roles that divide begin again, also those of honest hand-overs
 LATE = (8, 500, 4_000)
 PATIENCE = 1_000_000  # statements: without a budget, a wave stops after so many (minutes of work)
 
@@ -131,8 +133,8 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
         if hands_over and not state.log.raced:
             after = [a.copy() for a in arrays]
             times, least, most = LATE
-            left = min(most, max(least, times * order.ran))
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
+            left = most if threads <= MANY_THREADS else min(most, max(least, times * order.ran))
             for late in order.with_late(state.races, threads):
                 put(arrays, before)
                 with suppress(SimtError):  # too long, or threads need the late ones, though no atomic says so
