@@ -139,15 +139,19 @@ def test_left_behind_process_is_dead_afterwards():
     marker = secrets.token_hex(16)
     source = f"""
 import os, subprocess, sys
+heard, said = os.pipe()
 if os.fork() == 0:
     os.setsid()
-    subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)", "{marker}"], start_new_session=True)
+    command = [sys.executable, "-S", "-c", "import time; time.sleep(600)", "{marker}"]
+    left = subprocess.Popen(command, start_new_session=True)
+    os.write(said, b"lives" if left.poll() is None else b"has ended")
     os._exit(0)
 os.wait()
+left = os.read(heard, 100).decode()
 """
     with Sandbox() as sandbox:
         sandbox.run(source, "cell")
-        assert alive(marker), "the process must have lived, else this test shows nothing"
+        assert sandbox.get("left") == "lives", "else this test shows nothing"
     assert not alive(marker)
 
 
