@@ -20,6 +20,8 @@ import pytest
 # enough for small problems. NumPy and the first compiled loop read both; processes that tests start inherit them.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Measurements on the CPU take vectors of 32 MiB at most: on a machine with a large cache they would take minutes.
+os.environ.setdefault("COURSE_MEMORY_MIB", "512")
 
 import numpy as np
 from hypothesis import HealthCheck, settings

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-import psutil
 from packaging.requirements import Requirement
 
 from course_pkg.commands.doctor_check import Check
 from course_pkg.core.errors import CourseError
+from course_pkg.core.host import free_memory
 from course_pkg.setup import system
 
 REPAIR = "run `make lab` again, which repairs the environment."
@@ -82,7 +82,7 @@ def check_pairing() -> Check:
 
 def check_memory(available_bytes: int | None = None) -> Check:
     """Is there enough memory for the lectures' largest arrays?"""
-    free = (psutil.virtual_memory().available if available_bytes is None else available_bytes) / 1e9
+    free = (free_memory() if available_bytes is None else available_bytes) / 1e9
     if free < MEMORY_GB:
         fix = "close other programs and notebooks, or the larger sizes of the lectures will not fit."
         return Check("free memory", "warn", f"{free:.1f} GB, but the lectures need {MEMORY_GB:.0f} GB", fix)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import numpy as np
-import psutil
 
 from course_pkg.bench import Measurement, compare, gpu, progress
 from course_pkg.core import CourseError, Library
+from course_pkg.core.host import free_memory
 from course_pkg.permutation import reference
 from course_pkg.permutation.variants import VARIANTS
 from course_pkg.vector.variants import VARIANTS as STREAMS
@@ -127,7 +127,7 @@ def _to_device(array):
 def _require_room(device, n) -> None:
     needed = n * BYTES_PER_ELEMENT
     if device == "cpu":
-        there = 0.7 * psutil.virtual_memory().available
+        there = 0.7 * free_memory()
     elif gpu().kind != "gpu":
         raise CourseError(
             "`course bench permutation --device gpu` needs an NVIDIA GPU: none was found; use --device cpu."

@@ -128,7 +128,8 @@ LAPLACIAN_CASES = [
 ]
 
 
-def _laplacian(shape, dtype, planes):
+def laplacian_args(shape, dtype, planes):
+    """Return the arguments of a Laplacian on flat arrays; ``planes``: that a thread marches through (0: none)."""
     u, sizes = _field(shape, dtype), [np.uint32(n) for n in reversed(shape)]
     marching = [np.uint32(planes)] if planes else []
     return u.reshape(-1), *sizes, *marching, zeros(u.size, dtype)
@@ -140,7 +141,7 @@ for size, shape, dtype in LAPLACIAN_CASES:
             kernel,
             blocks_for(shape, block, planes=planes or None, width=width),
             block,
-            lambda shape=shape, dtype=dtype, planes=planes: _laplacian(shape, dtype, planes),
+            lambda shape=shape, dtype=dtype, planes=planes: laplacian_args(shape, dtype, planes),
             f"{variant.replace('_', ' ')} on {shape}, {dtype}",
             name=f"{variant}_{size}",
         )
@@ -175,7 +176,8 @@ STEP_CASES_2D = [
 ]
 
 
-def _flat_step(shape, dtype, length):
+def step_args(shape, dtype, length):
+    """Return the arguments of a diffusion step on flat arrays; ``length``: rows or planes of a march (0: none)."""
     p, sizes = HeatProblem.random(shape, dtype), [np.uint32(n) for n in reversed(shape)]
     marching = [np.uint32(length)] if length else []
     factor = p.T.dtype.type(p.dt * p.lam / p.h**2)
@@ -189,7 +191,7 @@ for variants, sizes in ((STEPS_2D, STEP_CASES_2D), (STEPS_3D, LAPLACIAN_CASES)):
                 kernel,
                 blocks_for(shape, block, planes=length or None, width=width),
                 block,
-                lambda shape=shape, dtype=dtype, length=length: _flat_step(shape, dtype, length),
+                lambda shape=shape, dtype=dtype, length=length: step_args(shape, dtype, length),
                 f"{variant.replace('_', ' ')} on {shape}, {dtype}",
                 name=f"{variant}_{size}",
             )

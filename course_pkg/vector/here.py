@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from math import floor, log2
 
 import numpy as np
-import psutil
 
 from course_pkg.bench import Measurement, cpu, gpu
 from course_pkg.bench.defence import CACHES
 from course_pkg.bench.pitfalls import Work
 from course_pkg.core import CourseError, Library
+from course_pkg.core.host import free_memory
 from course_pkg.vector import reference
 from course_pkg.vector.peak import LEAST
 from course_pkg.vector.problem import VectorProblem
@@ -115,7 +115,7 @@ def free_bytes(device: str) -> int:
     True
     """
     if require_device(device) == "cpu":
-        return psutil.virtual_memory().available
+        return free_memory()
     from course_pkg import cuda
 
     return int(cuda.current_context().get_memory_info()[0])

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
-import psutil
 
 from course_pkg.bench import Comparison, Limits, Measurement, Recorded, compare, cpu, gpu
 from course_pkg.core import CourseError, Library
+from course_pkg.core.host import free_memory
 from course_pkg.vector import cost, cpu_c, cpu_numba, reference
 from course_pkg.vector.problem import VectorProblem
 from course_pkg.vector.variants import VARIANTS
@@ -31,7 +31,7 @@ def stream_size(llc_bytes: int) -> int:
     0
     """
     wanted = max(LEAST, llc_bytes // 8)
-    free = psutil.virtual_memory().available // 4 // 24
+    free = free_memory() // 4 // 24
     return int(2 ** np.floor(np.log2(max(1024, min(MOST, free, 2 * wanted)))))
 
 

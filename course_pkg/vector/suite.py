@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import psutil
 
 from course_pkg.bench import Measurement, compare, gpu, progress
 from course_pkg.core import CourseError, Library
+from course_pkg.core.host import free_memory
 from course_pkg.vector import cpu_c, reference
 from course_pkg.vector.variants import VARIANTS
 
@@ -119,10 +119,10 @@ class _HostData:
 
     def __init__(self, n: int):
         needed = 3 * 8 * n
-        if needed > 0.7 * psutil.virtual_memory().available:
+        if needed > 0.7 * free_memory():
             raise CourseError(
                 f"The largest vectors need {needed / 1e9:.1f} GB of memory, but "
-                f"only {psutil.virtual_memory().available / 1e9:.1f} GB are free: run with --quick."
+                f"only {free_memory() / 1e9:.1f} GB are free: run with --quick."
             )
         rng = np.random.default_rng(0)
         self.n = n

@@ -12,17 +12,22 @@ from mutants.algorithm import Case
 from course_pkg.qp.cases import compacted, whole
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.run.kernel import Kernel
+from course_pkg.stencil.cases import laplacian_args, step_args
 from course_pkg.witness.cases import all_cases, fixed_cases, racy_cases
 
 pytestmark = pytest.mark.slow(200)
 
 MOST_THREADS = 6200
-# A thread or block of these goes through a whole row, or all rows: fewer show the same.
+# A thread or block of these goes through a whole row, or many rows or planes: fewer show the same.
 FEWER_ROWS = {
     "qp_update_naive_512_float64": lambda: whole(40, "float64"),
     "qp_update_columns_512_float64": lambda: whole(40, "float64"),
     "qp_update_staged_512_float64": lambda: whole(280, "float64"),  # two tiles
     "qp_update_compacted_512_float64": lambda: compacted(24, "float64"),  # seven rows
+    # marches of three planes or rows, of which the last one is cut short
+    "laplacian_marching_tiled_odd": lambda: laplacian_args((5, 6, 62), "float64", 3),
+    "diffusion_step_3d_marching_tiled_odd": lambda: step_args((5, 6, 62), "float64", 3),
+    "diffusion_step_2d_marching_tiled_odd": lambda: step_args((11, 74), "float64", 3),
 }
 ROOMS = (reductions, shuffles, tiles, halos, stencils, stencils_3d, scans, scatter, barrier_mutants)
 ALGORITHMS = [a for room in ROOMS for a in room.ALGORITHMS]

@@ -120,10 +120,7 @@ GIB = 2**30
     ],
 )
 def test_the_streams_exceed_the_cache_twice_if_memory_allows(monkeypatch, llc_bytes, free_bytes, n):
-    class Memory:
-        available = free_bytes
-
-    monkeypatch.setattr(peak.psutil, "virtual_memory", Memory)
+    monkeypatch.setattr(peak, "free_memory", lambda: free_bytes)
     assert peak.stream_size(llc_bytes) == n
     if free_bytes > GIB and llc_bytes < GIB:
         assert 2 * 8 * n >= 2 * llc_bytes

@@ -106,7 +106,9 @@ class Handovers:
         each_thread, before, after = threads.tolist(), before.tolist(), after.tolist()
         each = (one.tolist() for one in (units, threads, stamps, rows, lanes))
         for i, (unit, thread, stamp, row, lane) in enumerate(zip(*each, strict=True)):
-            element = self._elements.setdefault((region, unit), Element((region, unit)))
+            element = self._elements.get((region, unit))
+            if element is None:
+                element = self._elements[region, unit] = Element((region, unit))
             published = element.published
             until = len(published)
             clocks = self._known_to(thread)

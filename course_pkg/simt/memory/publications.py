@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course_pkg.simt.memory.clocks import join
-from course_pkg.simt.memory.order import Order
+from course_pkg.simt.memory.order import BLOCK_SHIFT, Order
 
 # the values that an atomic might have found: four values at earlier times, and three values without one publication
 WORLDS = 7
@@ -63,12 +63,15 @@ class Element:
         All publications from this number on are by the thread that published last.
     joined : tuple
         ``(n, clock)``: the joined clocks of the first ``n`` publications.
+    passed : dict
+        For each block, ``(b, n)``: after ``b`` of its barriers, its threads know the first ``n`` publications by these.
     """
 
     name: tuple
     published: list[Publication] = field(default_factory=list)
     run: int = 0
     joined: tuple[int, dict] = (0, {})
+    passed: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def publish(self, publication: Publication) -> None:
         """Append a publication."""
@@ -79,12 +82,28 @@ class Element:
     def known_to(self, order: Order, thread: int, stamp: int, clocks) -> int:
         """Return how many publications came before a thread's atomic in every order: it knows them, or by barriers."""
         known = max((clock.get(("element", *self.name), 0) for clock in clocks), default=0)
+        known = max(known, self._by_barriers(thread // order.threads_per_block, stamp >> BLOCK_SHIFT, order))
         while known < len(self.published):
             one = self.published[known]
             if not order.precedes(one.thread, one.stamp, thread, stamp):
                 break
             known += 1
         return known
+
+    def _by_barriers(self, block: int, barriers: int, order: Order) -> int:
+        """Return how many publications the threads of a block know by its barriers alone, once so many have passed.
+
+        All threads of the block share the answer: each looking for itself would take the square of their number.
+        """
+        before, known = self.passed.get(block, (0, 0))
+        if barriers > before:
+            while known < len(self.published):
+                one = self.published[known]
+                if one.thread // order.threads_per_block != block or one.stamp >> BLOCK_SHIFT >= barriers:
+                    break
+                known += 1
+            self.passed[block] = barriers, known
+        return known if barriers >= before else 0
 
     def only_of(self, thread: int, known: int) -> bool:
         """Tell whether all publications from number ``known`` on are by ``thread``."""
