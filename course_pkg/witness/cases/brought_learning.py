@@ -200,7 +200,7 @@ def brought_trees(samples, nodes, leaves, roots, predictions):
     for t in range(roots.shape[0]):
         node = roots[t]
         while nodes[node].feature >= 0:
-            if samples[i, nodes[node].feature] <= nodes[node].threshold:
+            if samples[i, nodes[node].feature] <= nodes[node].threshold:  # noqa: SIM108
                 node = nodes[node].left
             else:
                 node = nodes[node].right

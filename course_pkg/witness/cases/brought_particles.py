@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from course_pkg import cuda
+from course_pkg.cuda.random import xoroshiro128p_dtype, xoroshiro128p_normal_float32
 from course_pkg.device.case import Cases, numbers, zeros
-from numba.cuda.random import xoroshiro128p_dtype, xoroshiro128p_normal_float32
 
 cases = Cases()
 N, CELLS, BOX = 180, 6, 6.0
@@ -116,7 +116,7 @@ def brought_velocity(u, v, x, y):
     """The velocity at a point between four nodes of a grid; points outside are moved to its edge."""
     x = min(max(x, 0.0), u.shape[1] - 1.001)
     y = min(max(y, 0.0), u.shape[0] - 1.001)
-    i, j = int(math.floor(y)), int(math.floor(x))
+    i, j = int(y), int(x)
     a, b = y - i, x - j
     vx = (1 - a) * ((1 - b) * u[i, j] + b * u[i, j + 1]) + a * ((1 - b) * u[i + 1, j] + b * u[i + 1, j + 1])
     vy = (1 - a) * ((1 - b) * v[i, j] + b * v[i, j + 1]) + a * ((1 - b) * v[i + 1, j] + b * v[i + 1, j + 1])
