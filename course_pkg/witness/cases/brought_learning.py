@@ -9,7 +9,7 @@ from course_pkg import cuda
 from course_pkg.device.case import Cases, numbers, zeros
 
 cases = Cases()
-THREADS, TILE = 128, 16
+THREADS, TILE, PADDED = 128, 16, 17
 
 
 @cuda.jit
@@ -107,8 +107,8 @@ cases.add(
 @cuda.jit
 def brought_attention(queries, keys, scores):
     """Scaled products of queries and keys by tiles; later keys are masked."""
-    q = cuda.shared.array((TILE, TILE + 1), float32)
-    k = cuda.shared.array((TILE, TILE + 1), float32)
+    q = cuda.shared.array((TILE, PADDED), float32)
+    k = cuda.shared.array((TILE, PADDED), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     col = cuda.blockIdx.x * TILE + tx
     row = cuda.blockIdx.y * TILE + ty

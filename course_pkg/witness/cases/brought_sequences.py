@@ -7,14 +7,14 @@ from course_pkg import cuda
 from course_pkg.device.case import Cases, numbers, zeros
 
 cases = Cases()
-ROWS = 64
+ROWS, WITH_EDGE = 64, 65
 
 
 @cuda.jit
 def brought_alignment(query, target, scores, match, mismatch, gap):
     """The best local alignment by Smith and Waterman: a block walks along the diagonals of its table."""
-    before = cuda.shared.array(ROWS + 1, int32)
-    last = cuda.shared.array(ROWS + 1, int32)
+    before = cuda.shared.array(WITH_EDGE, int32)
+    last = cuda.shared.array(WITH_EDGE, int32)
     best = cuda.shared.array(1, int32)
     t, pair = cuda.threadIdx.x, cuda.blockIdx.x
     m, n = query.shape[1], target.shape[1]

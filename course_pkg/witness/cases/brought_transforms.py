@@ -9,7 +9,7 @@ from course_pkg import cuda
 from course_pkg.device.case import Cases, numbers, zeros
 
 cases = Cases()
-LENGTH, BITS, SIZE = 128, 7, 24
+LENGTH, BITS, SIZE, PADDED = 128, 7, 24, 25
 BASIS = np.array(
     [
         [math.sqrt((1 if k == 0 else 2) / 8) * math.cos((2 * x + 1) * k * math.pi / 16) for x in range(8)]
@@ -110,7 +110,7 @@ cases.add(
 @cuda.jit
 def brought_cholesky(matrices, factors):
     """A block factorises a small matrix in shared memory, column by column; a thread owns a row."""
-    a = cuda.shared.array((SIZE, SIZE + 1), float64)
+    a = cuda.shared.array((SIZE, PADDED), float64)
     row, system = cuda.threadIdx.x, cuda.blockIdx.x
     n = matrices.shape[1]
     if row < n:
