@@ -8,6 +8,7 @@ from numba.core import types
 
 from course_pkg.simt.counting.demands import Demands
 from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, differ_by_constants, never_alike
+from course_pkg.simt.counting.zeros import Zeros
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.lanes import Mask
 
@@ -20,12 +21,13 @@ class Accesses(Demands):
 
     def __init__(self, counters, numbering, versions):
         super().__init__(counters, numbering, versions)
-        self._held: tuple | None = None
+        self._held: dict[int, tuple] = {}  # stores since the last load: lanes, and how to count them
         self._halves: dict[int, tuple] = {}  # elements that were loaded in pairs: value and lanes
-        self._loaded: dict = {}  # places in shared memory that were loaded
+        self._kept: dict = {}  # places in shared and local memory that were loaded or stored
         self._elements: dict = {}  # places in global memory that were loaded or stored
         self._since: dict[tuple, int] = {}  # the state of memory since which an element is the same
         self._near = Neighbours(numbering, self._count_access)
+        self._zeros = Zeros(counters)
 
     def load(self, place, value):
         half, lanes = self._halves.get(value.key, (None, None))
@@ -52,9 +54,9 @@ class Accesses(Demands):
 
         if value.key not in self._available[-1]:
             self._count_held()
-        if place.array.space == "shared" and not place.parts:
-            self._loaded[place.key] = place
+        self._keep(place)
         self._note(place)
+        self._read(place)
         space = place.array.space
         self.originate(value, count, (), place.inside, space, at_once=space != "global")
         return value
@@ -79,10 +81,27 @@ class Accesses(Demands):
                 if new:
                     self._access(places[0], "load", new, width=2)
 
+            self._read(places[0])
             self.originate(value, count, (), lanes, places[0].array.space, at_once=True)
             self._halves[value.key] = value, lanes
 
+    def local_array(self, array, where, lanes, alive) -> None:
+        self._zeros.begin(array, where, lanes, alive)
+
+    def _read(self, place) -> None:
+        for part in place.parts or (place,):
+            if part.array.space == "local":
+                self._zeros.load(part.array)
+
+    def _keep(self, place) -> None:
+        """Note an element of shared or local memory that lanes have in a register."""
+        if place.array.space in ("shared", "local") and not place.parts:
+            self._kept[place.key] = place
+
     def store(self, place) -> None:
+        self._keep(place)
+        if place.array.space == "local" and not place.parts:
+            self._zeros.store(place)
         self._hold(place.key, (place.key,), place.inside, lambda lanes: self._access(place, "store", lanes))
 
     def store_pair(self, places, key: int, lanes) -> None:
@@ -90,29 +109,32 @@ class Accesses(Demands):
         self._hold(key, vain, lanes, lambda new: self._access(places[0], "store", new, width=2))
 
     def _hold(self, key: int, vain, lanes, count) -> None:
-        """Hold a store back, to count it later; drop the store held before if this one overwrites all its lanes."""
-        held = self._held
-        if held is not None and held[0] in vain and lanes.union(held[1]) is lanes:
-            self._held = None
-        self._count_held()
-        self._held = key, lanes, count
+        """Hold a store back, to count it later; drop a store held before if this one overwrites all its lanes."""
+        for name in vain:
+            if name in self._held and lanes.union(self._held[name][0]) is lanes:
+                del self._held[name]
+        if key in self._held:
+            self._count_held()
+        self._held[key] = lanes, count
 
     def flush(self) -> None:
         self._count_held()
         self._near.flush()
 
     def _count_held(self) -> None:
-        if self._held is not None:
-            _, lanes, count = self._held
-            self._held = None
+        held, self._held = self._held, {}
+        for lanes, count in held.values():
             count(lanes)
 
     def untouched(self, place, version: int):
-        alone = place.array.space == "shared" and not place.parts
-        for key, other in list(self._loaded.items()) if alone else ():
+        own = place.array.space
+        alone = own in ("shared", "local") and not place.parts
+        for key, other in list(self._kept.items()) if alone else ():
+            if other.array.space != own:
+                continue
             lanes = self.known_to(self._numbering.of(("load", version), key))
             if lanes is None:
-                del self._loaded[key]
+                del self._kept[key]
             elif never_alike(self._numbering, place, other):
                 yield key, lanes
 
@@ -165,7 +187,7 @@ class Accesses(Demands):
         )
 
     def _access(self, place, kind: str, lanes, width=1) -> None:
-        """Count an access; an access to a complex number counts as two, one for each part."""
+        """Count an access; one to a complex number outside of shared memory counts as two, one for each part."""
         if place.parts:
             self._of_choice(place, kind, lanes)
             return
@@ -195,6 +217,9 @@ class Accesses(Demands):
             return
         part = np.dtype(f"f{array.dtype.itemsize // 2}")
         halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
+        if array.space == "shared" and array.byte0 % array.dtype.itemsize == 0:  # its address is known to be a multiple
+            self.counters.access(halves, kind, place.where, 2 * place.offset, lanes, width=2, behind=behind)
+            return
         for which in (0, 1):
             at = 2 * place.offset + which
             self.counters.access(halves, kind, place.where, at, lanes, behind=behind)

@@ -121,8 +121,8 @@ def apart(numbering, place) -> tuple[tuple, int, int]:
 
 
 def never_alike(numbering, place, other) -> bool:
-    """Tell whether two places in shared memory are certainly different elements."""
-    if place.array.region.number != other.array.region.number:
+    """Tell whether two places in shared or local memory are certainly different elements."""
+    if place.array.region.number != other.array.region.number or _other_parts(place, other):
         return True
     if place.array.dtype != other.array.dtype:
         return False
@@ -130,15 +130,23 @@ def never_alike(numbering, place, other) -> bool:
     return base == other_base and fixed != other_fixed
 
 
+def _other_parts(place, other) -> bool:
+    """Tell whether two places are different parts of larger elements, such as two fields of records of one array."""
+    one, two = place.array.part, other.array.part
+    return None not in (one, two) and one[0] == two[0] and (one[2] <= two[1] or two[2] <= one[1])
+
+
 def _same(one, other) -> bool:
     return one is other or (one.threads == other.threads and one.within(other))
 
 
 def differ_by_constants(place, other) -> bool:
-    """Tell whether two places in one array certainly differ, because their last indices are different constants.
+    """Tell whether two places certainly differ: in one array, by constant last indices, or as other fields of records.
 
     Two arrays in global memory may overlap, and two varying indices may name the same element.
     """
+    if _other_parts(place, other):
+        return True
     if place.array.key != other.array.key or len(place.indices) != len(other.indices):
         return False
     pairs = list(zip(place.indices, other.indices, strict=True))

@@ -81,6 +81,9 @@ class NoLedger:
     def load_pair(self, places, values, once: int, lanes) -> None:
         """Count one load of two neighbouring elements; ``once`` is the number of this access."""
 
+    def local_array(self, array, where, lanes, alive) -> None:
+        """Note that lanes begin a function with a local array; ``alive`` returns those that have not left the kernel."""
+
     def store(self, place) -> None:
         """Count a store, unless the next store overwrites the same element."""
 

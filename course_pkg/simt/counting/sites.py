@@ -87,6 +87,18 @@ class Counters:
         site.requests += requests
         site.sectors += sectors
 
+    def zeros(self, array, where: SourceLine, mask) -> None:
+        """Count the stores that fill a local array with zeros, a word of 4 bytes after the other."""
+        words = -(-array.extent * array.dtype.itemsize // BANK_BYTES)
+        name = "local", "store", array.name, where, BANK_BYTES, 1
+        site = self.sites.setdefault(name, Site(*name, array.region.number))
+        rows = mask.wave.by_warp(mask.full, False)
+        site.thread_accesses += words * mask.threads
+        site.requests += words * mask.warps
+        site.sectors += words * int(rows.reshape(len(rows), -1, SECTOR_BYTES // BANK_BYTES).any(axis=2).sum())
+        self.lanes_at_work += words * mask.threads
+        self.warp_instructions += words * mask.warps
+
     def access(
         self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1, behind=None
     ) -> None:

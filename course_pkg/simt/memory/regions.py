@@ -82,6 +82,9 @@ class Array:
         The indices that led to a record, for messages.
     aligned : int
         If ``offset`` varies, the compiler knows that it is a multiple of so many elements; 0 if it does not vary.
+    part : tuple of int, or None
+        If each element is a part of a larger one, such as a field of a record: the value number of the array of these,
+        and the first byte and the end of the part in each of them.
     floating : bool
         Whether the elements are floating-point numbers. This also holds for a view of them as another type.
     """
@@ -102,6 +105,7 @@ class Array:
     outer: tuple = ()
     floating: bool = False
     aligned: int = 0
+    part: tuple | None = None
 
     def __post_init__(self):
         self.floating |= self.dtype.kind in "fc"

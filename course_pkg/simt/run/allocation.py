@@ -8,6 +8,7 @@ from numba.core import types
 
 from course_pkg.core.limits import LOCAL_BYTES, SHARED_BYTES
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, type_of
 from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array, Region, new_storage, row_major, shape_values, unit_of
@@ -44,6 +45,9 @@ def array(run, frame, node, name, arguments, named, mask):
         )  # fmt: skip
         if space == "local" and not run.dry:
             run.launch.local_arrays.append(made)
+    if space == "local" and site not in frame.filled:
+        frame.filled.add(site)
+        run.ledger.local_array(made, SourceLine(*where), frame.entry, lambda: frame.entry.minus(run.exited))
     return made
 
 

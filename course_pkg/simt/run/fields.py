@@ -36,7 +36,8 @@ def field(run, frame, node, array: Array, name: str) -> Array:
             f"the records of {array.name} are packed, so that {name} may lie across two words: make their "
             "type by numpy.dtype([…], align=True).",
         )
-    found = _part(run, array, inner, first // inner.itemsize, ("field", name))
+    count = dtype.itemsize // inner.itemsize
+    found = _part(run, array, inner, first // inner.itemsize, ("field", name), count)
     sizes = tuple(int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
     extents = tuple(run.constant(int(n)) for n in shape)
     return replace(found, shape=(*found.shape, *extents), strides=(*found.strides, *sizes))
@@ -58,8 +59,11 @@ def part_of_complex(run, frame, node, array: Array, name: str) -> Array:
     return _part(run, array, inner, int(name == "imag"), (name,))
 
 
-def _part(run, array: Array, inner: np.dtype, first: int, what: tuple) -> Array:
-    """Divide each element into parts of type ``inner``, and return a view of part number ``first`` of each element."""
+def _part(run, array: Array, inner: np.dtype, first: int, what: tuple, count: int = 1) -> Array:
+    """Divide each element into parts of type ``inner``, and return a view of part number ``first`` of each element.
+
+    ``count``: how many parts from this one on the caller makes of it.
+    """
     times = array.dtype.itemsize // inner.itemsize
     key = array.region.number, array.dtype, inner, array.flat.__array_interface__["data"][0]
     flats = run.parts_of_elements
@@ -74,4 +78,5 @@ def _part(run, array: Array, inner: np.dtype, first: int, what: tuple) -> Array:
         strides=tuple(s * times for s in array.strides),
         offset=array.offset * times + first,
         key=run.numbering.of(what, array.key),
+        part=(array.key, first * inner.itemsize, (first + count) * inner.itemsize),
     )

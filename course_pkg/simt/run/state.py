@@ -32,6 +32,7 @@ class Frame:
     loops: list = field(default_factory=list)
     scope: dict = field(default_factory=dict)  # see run/sway.py
     is_kernel: bool = False
+    filled: set = field(default_factory=set)  # where the call has made local arrays, which hold zeros then
     outer: "Frame | None" = None  # for a nested function, the call in which it was defined
 
 
