@@ -130,7 +130,7 @@ class Accesses(Demands):
         own = place.array.space
         alone = own in ("shared", "local") and not place.parts
         for key, other in list(self._kept.items()) if alone else ():
-            if other.array.space != own:
+            if other.array.space != own or key == place.key:
                 continue
             lanes = self.known_to(self._numbering.of(("load", version), key))
             if lanes is None:
@@ -217,7 +217,9 @@ class Accesses(Demands):
             return
         part = np.dtype(f"f{array.dtype.itemsize // 2}")
         halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
-        if array.space == "shared" and array.byte0 % array.dtype.itemsize == 0:  # its address is known to be a multiple
+        if (
+            array.space == "shared" and array.byte0 % array.dtype.itemsize == 0
+        ):  # its address is known to be a multiple
             self.counters.access(halves, kind, place.where, 2 * place.offset, lanes, width=2, behind=behind)
             return
         for which in (0, 1):

@@ -8,6 +8,7 @@ computed in that branch. The ledger passes the rest on to the :class:`~course_pk
 
 from course_pkg.simt.counting.accesses import Accesses
 from course_pkg.simt.counting.expanded import count_function
+from course_pkg.simt.counting.narrowing import width_of
 from course_pkg.simt.counting.operations import SLOW_DIVISION, count_operation
 from course_pkg.simt.front.typing import dtype_of
 from course_pkg.simt.run.values import Product
@@ -30,32 +31,49 @@ class Ledger(Accesses):
         self.counters.integer_ops += mask.threads
         self.counters.issue(mask)
 
+    def rounds(self, kind, value, left, right) -> None:
+        for operand in (left, right):
+            if operand.width is not None:
+                operand.width.keep()
+        value.width = width_of(self.counters, kind, value.type, left, right)
+
     def operation(self, kind, value, a, b, where, mask) -> None:
         if not value.constant:
             count_operation(self, kind, value, a, b, where, mask)
 
     def flop(self, value, kind, precision: str, where, operands, mask, times=1, slow=None) -> None:
+        width = value.width
+
         def count(lanes):
             new = self.computes(value.key, operands, lanes)
             if new:
                 for one in (kind,) if isinstance(kind, str) else kind:
-                    self.counters.operation(precision, one, where, times * new.threads)
-                for one, more in SLOW_DIVISION.items() if slow is not None else ():
+                    self._counts(width, precision, one, where, times * new.threads)
+                single = width is not None and width.name == "float32"
+                for one, more in SLOW_DIVISION.items() if slow is not None and not single else ():
                     self.counters.operation(precision, one, where, more * new.narrow(slow).threads)
                 self.counters.issue(new)
 
         self.originate(value, count, operands, mask)
 
+    def _counts(self, width, precision: str, kind: str, where, threads: int) -> None:
+        """Count operations, in single precision if the value has such a width."""
+        if width is not None:
+            precision = width.count(kind, where, threads)
+        self.counters.operation(precision, kind, where, threads)
+
     def sum(self, value, products: list, precision: str, where, operands, mask) -> None:
         """Count an addition. Only at the end of the launch is it known which product of its basic block it fuses."""
+
+        width = value.width
 
         def count(lanes):
             new = self.computes(value.key, operands, lanes)
             if new:
-                self.counters.operation(precision, "add", where, new.threads)
+                self._counts(width, precision, "add", where, new.threads)
                 self.counters.issue(new)
                 if products:
-                    self.counters.sums.append((products, precision, where, new.threads))
+                    self.counters.sums.append((products, width or precision, where, new.threads))
 
         self.originate(value, count, operands, mask)
 
@@ -105,14 +123,14 @@ class Ledger(Accesses):
 
         If no addition fuses it, it counts as an operation of the kind ``instead``.
         """
-        product = self.product(value, instead, mask)
+        product, width = self.product(value, instead, mask), value.width
 
         def count(lanes):
             new = self.computes(value.key, operands, lanes)
             if new:
-                self.counters.operation(precision, instead, where, new.threads)
+                self._counts(width, precision, instead, where, new.threads)
                 self.counters.issue(new)
-                self.counters.products.append((product, precision, where, new.threads))
+                self.counters.products.append((product, width or precision, where, new.threads))
 
         self.originate(value, count, operands, mask)
 

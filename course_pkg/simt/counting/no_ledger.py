@@ -52,6 +52,9 @@ class NoLedger:
     def integer(self, mask) -> None:
         """Count an integer operation."""
 
+    def rounds(self, kind, value, left, right) -> None:
+        """Note the operands of an operation before they were converted: its result may be rounded (:mod:`.narrowing`)."""
+
     def operation(self, kind, value, a, b, where, mask) -> None:
         """Count an operation on two numbers; ``kind`` is a class of :mod:`ast`, such as ``ast.Add``."""
 
@@ -82,7 +85,7 @@ class NoLedger:
         """Count one load of two neighbouring elements; ``once`` is the number of this access."""
 
     def local_array(self, array, where, lanes, alive) -> None:
-        """Note that lanes begin a function with a local array; ``alive`` returns those that have not left the kernel."""
+        """Note that lanes begin a function with a local array; ``alive`` returns those of them that are still there."""
 
     def store(self, place) -> None:
         """Count a store, unless the next store overwrites the same element."""

@@ -208,7 +208,8 @@ class Counters:
         An addition fuses the first of its operands that is a product of the same basic block and that is used by
         additions alone: a product that something else needs is computed anyway.
         """
-        for products, precision, where, threads in self.sums:
+        for products, width, where, threads in self.sums:
+            precision = getattr(width, "name", width)
             chosen = next((product for product in products if not product.used), None)
             for product in products:
                 product.needed |= product is not chosen
@@ -216,9 +217,9 @@ class Counters:
                 chosen.fused = True
                 self.operation(precision, "add", where, -threads)
                 self.operation(precision, "fma", where, threads)
-        for product, precision, where, threads in self.products:
+        for product, width, where, threads in self.products:
             if product.fused and not (product.used or product.needed):
-                self.operation(precision, product.instead, where, -threads)
+                self.operation(getattr(width, "name", width), product.instead, where, -threads)
         self.products.clear()
         self.sums.clear()
 

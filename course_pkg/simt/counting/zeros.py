@@ -31,7 +31,7 @@ class Zeros:
         self._counters, self._fills = counters, {}
 
     def begin(self, array, where, lanes, alive: Callable) -> None:
-        """Note that lanes begin a function with a local array; ``alive`` returns those that have not left the kernel."""
+        """Note that lanes begin a function with a local array; ``alive`` returns those of them that are still there."""
         fill = Fill(array, where, lanes, alive, set(range(array.extent)))
         self._fills.setdefault(array.region.number, []).append(fill)
 
@@ -48,5 +48,7 @@ class Zeros:
             return
         for fill in fills:
             if fill.alive().within(place.inside):
-                fill.missing.discard(place.offset if isinstance(place.offset, int) else int(place.offset.flat[0]))
+                fill.missing.discard(
+                    place.offset if isinstance(place.offset, int) else int(place.offset.flat[0])
+                )
         self._fills[number] = [fill for fill in fills if fill.missing]

@@ -123,6 +123,7 @@ def binary(run, frame, node, op, left, right, mask) -> Value:
     keys = sorted((a.key, b.key)) if kind in COMMUTE else (a.key, b.key)
     key = key_of(run, kind, what, a, b, keys)
     value = run.derived(data, what[1], key, (a, b), mask, a.constant and b.constant)
+    run.ledger.rounds(kind, value, left, right)
     run.ledger.operation(kind, value, a, b, SourceLine(frame.program.name, node.lineno), mask)
     return follow(value, lambda x, y: _compute(kind, ufunc, x, y, dtype), a, b)
 
@@ -232,7 +233,7 @@ def unary(run, frame, node, op, operand, mask) -> Value:
     if a.constant:
         return run.constant(computed(a.data).reshape(-1)[0], result)
     value = run.view(a, computed(a.data), result, run.numbering.of((function.__name__, result), a.key))
-    value.product = a.product  # a multiply-add can negate the product at no cost
+    value.product, value.width = a.product, a.width  # a multiply-add can negate the product at no cost
     if isinstance(op, ast.USub) and isinstance(result, types.Float):
         value.sign = {"": "-", "-": ""}.get(a.sign, a.sign)
     if isinstance(result, types.Integer):
@@ -265,7 +266,9 @@ def cast(run, value: Value, numba_type) -> Value:
         return value
     if value.constant:
         return run.constant.cast(value, numba_type)
-    run.ledger.use(value)
+    narrow = value.width is not None and numba_type == types.float32 and value.width.narrow()
+    if not narrow:
+        run.ledger.use(value)
     dtype, keeps, narrows = _conversion(value.type, numba_type)
     if keeps:
         key = value.key
@@ -274,6 +277,7 @@ def cast(run, value: Value, numba_type) -> Value:
     else:
         key = run.numbering.of(("cast", numba_type), value.key)
     converted = run.view(value, _convert(value.data, dtype), numba_type, key)
+    converted.product = value.product if narrow else None
     return follow(converted, lambda data: _convert(data, dtype), value)
 
 

@@ -66,6 +66,7 @@ class Value:
     sign: str = ""  # "-" or "abs": free if the operation that uses the value applies it
     otherwise: dict | None = None  # its other possible values: see run/hindsight.py
     unwritten: tuple = ()  # the reads of unwritten memory that it depends on: see memory/notes.py
+    width: Any = None  # if it may be computed in single precision: see counting/narrowing.py
 
     @property
     def number(self):
