@@ -212,6 +212,9 @@ class Accesses(Demands):
 
     def _of_array(self, place, kind: str, lanes, width: int, behind=None) -> None:
         array = place.array
+        if array.packed and array.space == "global":
+            self._bytewise(place, kind, lanes, width, behind)
+            return
         if array.dtype.kind != "c":
             self.counters.access(array, kind, place.where, place.offset, lanes, width=width, behind=behind)
             return
@@ -225,6 +228,15 @@ class Accesses(Demands):
         for which in (0, 1):
             at = 2 * place.offset + which
             self.counters.access(halves, kind, place.where, at, lanes, behind=behind)
+
+    def _bytewise(self, place, kind: str, lanes, width: int, behind) -> None:
+        """Count an access to a field whose address no compiler knows to be a multiple of its size."""
+        array, size = place.array, place.array.dtype.itemsize
+        part = np.dtype(np.uint8)
+        each = replace(array, dtype=part, flat=array.flat.view(part), extent=size * array.extent)
+        for which in range(size * width):
+            at = size * place.offset + which
+            self.counters.access(each, kind, place.where, at, lanes, behind=behind)
 
     def _count_access(self, place, kind: str, lanes, width: int) -> None:
         self.counters.access(place.array, kind, place.where, place.offset, lanes, width=width)

@@ -35,6 +35,17 @@ def unrolled_by(program, node: ast.For, local: frozenset) -> int:
     return next((times for times, limit in WRITTEN_OUT.items() if size <= limit), 1)
 
 
+def rest_begins(program, node: ast.For, local: frozenset, trips: int) -> int | None:
+    """Return the trip with which a loop over the trips that fill no group begins; None if there is no such loop.
+
+    It comes behind the loop over groups, which may have been left out. So nothing that this loop has loaded or stored is
+    in a register there.
+    """
+    together = unrolled_by(program, node, local)
+    whole = trips - trips % together
+    return whole if 0 < whole < trips else None
+
+
 class _Size:
     """Counts the instructions of a loop's body, without those that are the same in every trip: these are moved out."""
 

@@ -53,7 +53,7 @@ class NoLedger:
         """Count an integer operation."""
 
     def rounds(self, kind, value, left, right) -> None:
-        """Note the operands of an operation before they were converted: its result may be rounded (:mod:`.narrowing`)."""
+        """Note the operands of an operation as they were before their conversion (:mod:`.narrowing`)."""
 
     def operation(self, kind, value, a, b, where, mask) -> None:
         """Count an operation on two numbers; ``kind`` is a class of :mod:`ast`, such as ``ast.Add``."""

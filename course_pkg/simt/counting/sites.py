@@ -246,7 +246,7 @@ def sector_numbers(rows: np.ndarray, site, byte0: int) -> np.ndarray:
     """Number the sector of each lane's element; ``NOBODY`` for a lane that is switched off."""
     if site.space == "local":
         # local memory interleaves the threads: word i of all 32 threads of a warp lies side by side, then word i + 1
-        word = rows * max(1, site.itemsize // BANK_BYTES)
+        word = rows * site.itemsize // BANK_BYTES
         lane = np.arange(WARP)
         sector = (word * WARP + lane) * BANK_BYTES // SECTOR_BYTES
         if site.itemsize > BANK_BYTES:

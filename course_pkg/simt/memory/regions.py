@@ -85,6 +85,8 @@ class Array:
     part : tuple of int, or None
         If each element is a part of a larger one, such as a field of a record: the value number of the array of these,
         and the first byte and the end of the part in each of them.
+    packed : bool
+        Whether these are records without ``align=True``: a GPU then accesses each field byte by byte.
     floating : bool
         Whether the elements are floating-point numbers. This also holds for a view of them as another type.
     """
@@ -106,6 +108,7 @@ class Array:
     floating: bool = False
     aligned: int = 0
     part: tuple | None = None
+    packed: bool = False
 
     def __post_init__(self):
         self.floating |= self.dtype.kind in "fc"

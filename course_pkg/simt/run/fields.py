@@ -40,7 +40,8 @@ def field(run, frame, node, array: Array, name: str) -> Array:
     found = _part(run, array, inner, first // inner.itemsize, ("field", name), count)
     sizes = tuple(int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
     extents = tuple(run.constant(int(n)) for n in shape)
-    return replace(found, shape=(*found.shape, *extents), strides=(*found.strides, *sizes))
+    packed = array.packed or not array.dtype.isalignedstruct
+    return replace(found, shape=(*found.shape, *extents), strides=(*found.strides, *sizes), packed=packed)
 
 
 def part_of_complex(run, frame, node, array: Array, name: str) -> Array:

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from numba.core import types
 
-from course_pkg.simt.counting.compiler import passes, unrolled_by
+from course_pkg.simt.counting.compiler import passes, rest_begins, unrolled_by
 from course_pkg.simt.counting.unrolling import moves_before, written_out_of
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects, free_of_waiting, kept_element, staying
@@ -109,6 +109,9 @@ def _for(run, frame, node, mask):
     elif trips.size > 1:
         together = unrolled_by(frame.program, node, _local_arrays(frame, node))
     rest_first = not start.constant and not _counts_from_a_constant(frame, node)
+    rest = None
+    if run.ledger.counts and trips.size == 1 and not (constant or rest_first) and _stores(run, frame, node):
+        rest = rest_begins(frame.program, node, _local_arrays(frame, node), int(trips.max()))
     loop, returned = _begin_loop(run, frame, node, mask, constant), frame.returned
     if trips.size and trips.max() > run.patience and mask.data is not None:
         trips = np.where(mask.data, trips, 0)  # inactive threads may hold arbitrary bounds
@@ -122,6 +125,9 @@ def _for(run, frame, node, mask):
         if not stay:
             continue
         run.step()
+        if rest is not None and at == rest:
+            run.kill("global")
+            _still_held(run, loop, mask)
         decide_by_trips(run, counted, at, stay)
         if not constant:
             run.ledger.new_block()
@@ -131,9 +137,9 @@ def _for(run, frame, node, mask):
             bind(run, frame, node.target, item_of(run, frame, node, sequence, number, stay), stay)
             if constant and sequence is numbers and isinstance(node.target, ast.Name):
                 frame.variables[node.target.id].number = number
-            rest = _one_pass(run, frame, loop, node, stay, constant)
-        if rest is not stay:
-            gone = gone.union(stay.minus(rest))
+            ends = _one_pass(run, frame, loop, node, stay, constant)
+        if ends is not stay:
+            gone = gone.union(stay.minus(ends))
             if gone.threads == mask.threads:
                 break
     decide_by_trips(run, counted, trips, mask.minus(gone) if gone else mask)
@@ -157,18 +163,29 @@ def _for_each(run, frame, node, mask, sequence):
 
 
 def _begin_loop(run, frame, node, mask, constant=False):
-    before = len(run.numbering.birth), run.versions["global"]
+    before, kept = (len(run.numbering.birth), run.versions["global"]), None
     if not constant:
         run.ledger.flush()
         kept = _kept(run, frame, node, mask)
         run.kill(*effects(run, frame, staying(tuple(node.body))))
-        if kept is not None:
-            run.ledger.holds(run.numbering.of(("load", run.versions[kept.array.space]), kept.key), mask)
         _forget(run, frame, node, _is_number)
     may_wait = not run.dry and free_of_waiting(node)
-    frame.loops.append(Loop(run.wave.nobody, run.wave.nobody, before, may_wait))
+    frame.loops.append(Loop(run.wave.nobody, run.wave.nobody, before, may_wait, kept=kept))
+    _still_held(run, frame.loops[-1], mask)
     run.scopes.append(frame.loops[-1].scope)
     return frame.loops[-1]
+
+
+def _still_held(run, loop: Loop, mask) -> None:
+    """Note that lanes hold the element that each trip changes, whatever way they have come."""
+    if loop.kept is not None:
+        state = run.versions[loop.kept.array.space]
+        run.ledger.holds(run.numbering.of(("load", state), loop.kept.key), mask)
+
+
+def _stores(run, frame, node) -> bool:
+    """Return whether a loop may change global memory."""
+    return "global" in effects(run, frame, staying(tuple(node.body)))
 
 
 def _counts_from_a_constant(frame, node) -> bool:

@@ -56,12 +56,14 @@ class Loop:
     """The lanes that have left a loop by ``break``, or the current trip by ``continue``.
 
     ``before``: the first value number that is new in the loop, and the version of global memory before the loop.
+    ``kept``: the element that each trip changes, if all lanes hold it in a register before the loop.
     """
 
     broken: Mask
     continued: Mask
     before: tuple
     may_wait: bool = False
+    kept: Any = None
     later: dict = field(
         default_factory=dict
     )  # branches put off until after the loop: {branch: lanes that run it}

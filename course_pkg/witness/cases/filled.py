@@ -8,7 +8,9 @@ from course_pkg.device.case import Cases, numbers, zeros
 
 cases = Cases()
 N, BLOCK = 128, 64
-STATE = np.dtype([("low", np.uint64), ("high", np.uint64)])
+STATE = np.dtype([("low", np.uint64), ("high", np.uint64)], align=True)
+PACKED = np.dtype([("low", np.uint64), ("high", np.uint64)])
+PARTICLE = np.dtype([("x", np.float32), ("y", np.float32), ("charge", np.int16), ("kind", np.int16)])
 
 
 @cuda.jit
@@ -54,7 +56,7 @@ def zeros_of_some(index, out):
     if index[i] > 5:
         few = cuda.local.array(12, int32)
         few[index[i]] = i
-        out[i] = few[index[i] ^ 1]
+        out[i] = few[index[i ^ 1]]
 
 
 @cuda.jit(device=True)
@@ -99,12 +101,26 @@ def reversed_in_shared_memory(dtype):
 
 
 @cuda.jit
-def fields_in_a_loop(states, steps):
+def fields_in_a_loop(states, more, steps):
     i = cuda.grid(1)
-    for _ in range(steps):
+    for k in range(steps):
         low, high = states[i]["low"], states[i]["high"]
-        states[i]["low"] = low ^ high
+        states[i]["low"] = low ^ more[k]
         states[i]["high"] = low + high
+
+
+@cuda.jit
+def fields_of_packed_records(particles, out):
+    i = cuda.grid(1)
+    out[i] = particles[i].charge * (particles[i].x - particles[i ^ 1].x)
+    particles[i].y = 0.5
+
+
+@cuda.jit
+def added_up_in_memory(a, out, steps):
+    i = cuda.grid(1)
+    for k in range(steps):
+        out[i] += a[k]
 
 
 @cuda.jit(device=True)
@@ -139,9 +155,9 @@ def indices():
     return numbers(N, "int32") % 12
 
 
-def states():
+def states(dtype=STATE):
     """Return states of a generator of random numbers."""
-    made = np.zeros(N, STATE)
+    made = np.zeros(N, dtype)
     made["low"], made["high"] = np.arange(N), 3
     return made
 
@@ -171,7 +187,29 @@ for dtype in (complex64, complex128):
         f"a {dtype} in shared memory is one access",
         f"reversed_{dtype}",
     )
-add(fields_in_a_loop, lambda: (states(), 6), "fields of a record stay in registers from trip to trip")
+add(
+    fields_in_a_loop,
+    lambda: (states(), numbers(6, "uint64"), 6),
+    "fields of a record stay in registers from trip to trip, but not behind the last group of trips",
+)
+add(
+    fields_in_a_loop,
+    lambda: (states(PACKED), numbers(6, "uint64"), 6),
+    "records without align=True are accessed byte by byte",
+    "packed_fields_in_a_loop",
+)
+add(
+    fields_of_packed_records,
+    lambda: (np.zeros(N, PARTICLE), zeros(N)),
+    "fields of 2 and 4 bytes of records without align=True",
+)
+for steps in (3, 7, 8):
+    add(
+        added_up_in_memory,
+        lambda steps=steps: (numbers(8), zeros(N), steps),
+        f"a sum in memory, over {steps} trips of which four are written out together",
+        f"added_up_in_memory_{steps}",
+    )
 add(
     fields_overwritten,
     lambda: (states(), zeros(N, "uint64"), 6),
