@@ -11,7 +11,7 @@ from course_pkg.simt.counting.forms import carries, forms, forms_of_arithmetic, 
 from course_pkg.simt.front.walking import walk
 
 ACCESSES = ("requests", "sectors", "wavefronts", "bank_conflicts")
-FEW_BYTES = 32  # a local array of at most this size may stay in registers even if a variable indexes it
+FEW_BYTES = 48  # a local array of at most this size may stay in registers even if a variable indexes it
 MANY_ELEMENTS = 32  # a local array of at most this many elements certainly stays in registers
 SEVERAL = "threads access different arrays by one instruction"
 EXPANDED = "what makes up a function such as exp is not counted"

@@ -38,8 +38,8 @@ def unrolled_by(program, node: ast.For, local: frozenset) -> int:
 def rest_begins(program, node: ast.For, local: frozenset, trips: int) -> int | None:
     """Return the trip with which a loop over the trips that fill no group begins; None if there is no such loop.
 
-    It comes behind the loop over groups, which may have been left out. So nothing that this loop has loaded or stored is
-    in a register there.
+    It comes behind the loop over groups, which may have been left out. So nothing that this loop has loaded or stored
+    is in a register there.
     """
     together = unrolled_by(program, node, local)
     whole = trips - trips % together

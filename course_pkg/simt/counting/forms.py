@@ -92,6 +92,13 @@ def _forms(program) -> Iterator[tuple]:
                 "the compiler may load in some of the trips only what a branch uses, although the loop stores"
             )
             yield node, LOADS, GLOBAL, "at most", reason
+    for node in (n for n in walk(tree) if isinstance(n, (ast.For, ast.While))):
+        if _change_places(node):
+            reason = "arrays change places here: the compiler may keep elements of trips that it writes out together"
+            yield node, BOTH, GLOBAL, "about", reason
+        if _touches_one_element(node):
+            reason = "the compiler may keep the only element of the loop in a register, and store it behind the loop"
+            yield node, BOTH, GLOBAL, "at most", reason
     for node in _kept_on_both_ways(tree):
         yield (
             tree,
@@ -134,6 +141,39 @@ def _forms_of_arithmetic(program) -> Iterator[tuple]:
         sums = node.body if isinstance(node, ast.If) and _only_assigns(node.body) else ()
         if any(isinstance(one, ast.AugAssign) and _calls_a_function(program, one) for one in sums):
             yield node, "about", "the compiler may compute this short branch for all lanes"
+        elif _adds_what_it_computes(sums) and not node.orelse:
+            reason = "the compiler may compute this short branch for all lanes, up to its last addition"
+            yield node, "at least", reason
+
+
+def _change_places(node) -> bool:
+    """Tell whether a loop exchanges names, as in ``old, new = new, old``, that it uses as arrays."""
+    arrays = {
+        p.value.id for p in walk(node) if isinstance(p, ast.Subscript) and isinstance(p.value, ast.Name)
+    }
+    for one in (p for p in walk(node) if isinstance(p, ast.Assign) and isinstance(p.value, ast.Tuple)):
+        given = {p.id for p in one.value.elts if isinstance(p, ast.Name)}
+        targets = {p.id for t in one.targets for p in walk(t) if isinstance(p, ast.Name)}
+        if given & targets & arrays:
+            return True
+    return False
+
+
+def _touches_one_element(node) -> bool:
+    """Tell whether all accesses of a loop are to one element, which the loop does not choose, and one is a store."""
+    parts = [p for statement in node.body for p in walk(statement)]
+    found = [p for p in parts if isinstance(p, ast.Subscript)]
+    changing = {p.id for p in walk(node) if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
+    fixed = not any(p.id in changing for one in found for p in walk(one) if isinstance(p, ast.Name))
+    stores = any(isinstance(one.ctx, ast.Store) for one in found)
+    return stores and fixed and len({ast.unparse(one) for one in found}) == 1
+
+
+def _adds_what_it_computes(body) -> bool:
+    """Tell whether a branch ends with an addition to a name, behind at least two operations of its own."""
+    if not body or not isinstance(body[-1], ast.AugAssign) or not isinstance(body[-1].op, (ast.Add, ast.Sub)):
+        return False
+    return sum(isinstance(p, ast.BinOp) for one in body for p in walk(one)) > 1
 
 
 def _chooses_kept(program, node: ast.IfExp) -> bool:

@@ -100,14 +100,25 @@ class Counters:
         self.warp_instructions += words * mask.warps
 
     def access(
-        self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1, behind=None
+        self,
+        array,
+        kind: str,
+        where: SourceLine,
+        offset,
+        mask,
+        together=False,
+        width=1,
+        behind=None,
+        banks=None,
     ) -> None:
         """Count one access of the lanes in ``mask`` to elements ``offset`` of an array's memory.
 
         ``together``: the lanes of a warp combine their atomic updates into one. ``width``: each lane touches this
         number of neighbouring elements, which lie in one sector. ``offset`` broadcasts to the wave's shape; in shared
         and local memory it counts from the start of the copy of the block or thread. ``behind``: the lanes whose part
-        of the same access, in other arrays, has been counted; their warps make no further request.
+        of the same access, in other arrays, has been counted; their warps make no further request. ``banks``: offsets
+        and lanes of an access to several arrays in shared memory, whose wavefronts are counted together; an empty tuple
+        if they are counted with another array.
         """
         wave = mask.wave
         name = array.space, kind, array.name, where, array.dtype.itemsize, width
@@ -126,8 +137,8 @@ class Counters:
         elements = box.spread(offset)
         rows = np.where(mask.rows, box.by_warp(elements, 0), -1)
         if array.space == "shared":
-            if kind != "atomic":  # how often a bank serves an atomic is not documented
-                self._shared(site, rows, times)
+            if kind != "atomic" and banks != ():  # how often a bank serves an atomic is not documented
+                self._shared(site, *(_rows(wave, *banks) if banks else (rows, times)))
         elif together:
             site.sectors += mask.warps * times
         elif kind == "atomic":
@@ -224,6 +235,13 @@ class Counters:
         self.sums.clear()
 
 
+def _rows(wave, offset, mask) -> tuple:
+    """Return the element of each lane of each warp of a box of blocks, and how often the wave repeats the box."""
+    box = wave.box(offset, mask.data)
+    rows = np.where(mask.of_box(box).rows, box.by_warp(box.spread(offset), 0), -1)
+    return rows, wave.blocks // box.blocks
+
+
 class Uncounted(Counters):
     """Counts nothing: for launches that are checked for hazards only."""
 
@@ -237,7 +255,16 @@ class Uncounted(Counters):
         """Ignore loads of coefficients."""
 
     def access(
-        self, array, kind: str, where: SourceLine, offset, mask, together=False, width=1, behind=None
+        self,
+        array,
+        kind: str,
+        where: SourceLine,
+        offset,
+        mask,
+        together=False,
+        width=1,
+        behind=None,
+        banks=None,
     ) -> None:
         """Ignore an access."""
 

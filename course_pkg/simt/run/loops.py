@@ -203,6 +203,17 @@ def _carried(node) -> frozenset:
     return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
 
+@cache
+def _multiplied(node) -> frozenset:
+    """Return the names that a trip updates by a product, as by ``p *= x``: the next trip multiplies them again."""
+    parts = (part for statement in node.body for part in walk(statement) if isinstance(part, ast.AugAssign))
+    return frozenset(
+        part.target.id
+        for part in parts
+        if isinstance(part.op, ast.Mult) and isinstance(part.target, ast.Name)
+    )
+
+
 def _kept(run, frame, node, mask):
     """Return the element that each trip of a loop changes, if all lanes hold it in a register before the loop."""
     target = kept_element(node)
@@ -219,6 +230,10 @@ def _one_pass(run, frame, loop, node, mask, written_out):
     rest = execute(run, frame, node.body, mask)
     widen(run, frame, node)
     if not written_out:
+        for name in _multiplied(node):
+            value = frame.variables[name].value if name in frame.variables else None
+            if isinstance(value, Value):  # the last trip does what all trips do
+                run.ledger.use(value)
         _forget(run, frame, node, _is_constant)
     return rest.union(loop.continued) if loop.continued else rest
 

@@ -132,13 +132,20 @@ def next_state(states, i):
 
 
 @cuda.jit
-def fields_overwritten(states, out, steps):
+def fields_overwritten(states, more, out, steps):
     i = cuda.grid(1)
     total = types.uint64(0)
-    for _ in range(steps):
-        total += next_state(states, i)
+    for k in range(steps):
+        total += next_state(states, i) ^ more[k]
         total += next_state(states, i)
     out[i] = total
+
+
+@cuda.jit
+def mapped_in_memory(x, growth, steps):
+    i = cuda.grid(1)
+    for _ in range(steps):
+        x[i] = growth * x[i] * (1.0 - x[i])
 
 
 @cuda.jit
