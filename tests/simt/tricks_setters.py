@@ -87,7 +87,55 @@ if t == 33 and 2 <= b < 5:
         cuda.threadfence()
         a[62] = out[2]"""
 
+LONG = "    s = 0.0\n    for q in range(5000):\n        s += q\n    a[b + 2] = s\n"
+TOLD = (  # the reader takes the way of lock step alone, in which both blocks have written before it looks
+    f"{BLOCKS}if b < 2:\n    out[b] = 1.0\n    cuda.atomic.add(m, 5, 1)\n    cuda.threadfence()\n    {SET}\n"
+    "elif cuda.atomic.add(m, 5, 0) == 2 and cuda.atomic.add(m, 0, 0) == 1:\n    a[0] = out[0]"
+)
+TICKETS = (
+    f"{BLOCKS}if b < 2:\n    out[b] = 1.0\nx = cuda.atomic.add(m, 5, 1)\nif b < 2:\n    cuda.threadfence()\n    {SET}\n"
+    f"else:\n{WAIT}    cuda.threadfence()\n    if x == 2:\n        a[0] = out[0]"
+)
+
+
+def _pairs(also):
+    """Return a kernel of blocks that hand over in pairs; writer ``also`` raises the flag of the one before, too."""
+    return (
+        f"{BLOCKS}if b % 2 == 0:\n    out[b] = 1.0\n    cuda.threadfence()\n    cuda.atomic.exch(m, b, 1)\n"
+        f"    if b == {2 * also}:\n        cuda.atomic.exch(m, {2 * also - 2}, 1)\n"
+        f"else:\n{WAIT.replace('m, 0', 'm, b - 1')}    cuda.threadfence()\n    a[b] = out[b - 1]"
+    )
+
+
 TRICKS = {
+    "a long way behind the race": _grid(_two(SET, "out[0]") + f"\n{LONG}", "race"),
+    "a long way behind the right one": _grid(
+        _two("cuda.atomic.add(m, 0, 1)", "out[0]", WAIT.replace("== 0", "< 2")) + f"\n{LONG}", CLEAN
+    ),
+    "a long way before the race": _grid(
+        f"b = cuda.blockIdx.x\nif b < 3:\n{LONG}" + _two(SET, "out[0]"), "race"
+    ),
+    "a long way before the right one": _grid(
+        f"b = cuda.blockIdx.x\nif b < 3:\n{LONG}"
+        + _two("cuda.atomic.add(m, 0, 1)", "out[0]", WAIT.replace("== 0", "< 2")),
+        CLEAN,
+    ),
+    "a count behind the write tells that nobody is late": _grid(TOLD, "race"),
+    "a count behind the fence tells that nobody is late": _grid(
+        TOLD.replace("    cuda.threadfence()\n", "").replace(
+            "out[b] = 1.0\n", "out[b] = 1.0\n    cuda.threadfence()\n"
+        ),
+        CLEAN,
+    ),
+    "a ticket behind the write tells that nobody is late": _grid(TICKETS, "race"),
+    "a ticket behind the fence tells that nobody is late": _grid(
+        TICKETS.replace("    cuda.threadfence()\n    cuda.atomic", "    cuda.atomic").replace(
+            "out[b] = 1.0\n", "out[b] = 1.0\n    cuda.threadfence()\n"
+        ),
+        CLEAN,
+    ),
+    "one of many flags is raised by two": _grid(_pairs(12), "race", blocks=48),
+    "many flags are raised by one each": _grid(_pairs(30), CLEAN, blocks=48),
     "one flag of two blocks, second datum": _grid(_two(SET, "out[1]"), "race"),
     "one flag of two blocks, first datum": _grid(_two(SET, "out[0]"), "race"),
     "one flag of one block": _grid(

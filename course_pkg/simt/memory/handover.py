@@ -36,6 +36,8 @@ class Handovers:
     excused : dict
         The threads whose accesses another thread knew by hand-overs alone, before it touched the same element; for each
         of them, the numbers of these accesses' statements.
+    learners : set of int
+        The threads that knew them.
     """
 
     def __init__(self, threads_per_block: int, active: bool, added: frozenset = frozenset()):
@@ -47,6 +49,7 @@ class Handovers:
         self._bits = Bits(self.order, self._known_to)
         self._levels = Levels(added)
         self.excused: dict[int, set] = {}
+        self.learners: set[int] = set()
 
     def _known_to(self, thread: int) -> list[dict]:
         block, warp = thread // self.order.threads_per_block, self.order.warp_of(thread)
@@ -284,13 +287,14 @@ class Handovers:
                     if name not in answers:
                         answers[name] = knows(self.order, *name, clocks[me])
                     found[i] = answers[name]
-            self.excuse(entry[found])
+            self.excuse(entry[found], mine[found])
         return found
 
-    def excuse(self, entries) -> None:
-        """Note that accesses, given by their entries, are in order with a later one by hand-overs alone."""
+    def excuse(self, entries, mine) -> None:
+        """Note that accesses, given by their entries, are in order with later ones by hand-overs alone."""
         for entry in np.unique(entries).tolist():
             self.excused.setdefault(thread_of(entry), set()).add(entry % SITES)
+        self.learners.update(thread_of(mine).tolist())
 
     def saw_the_last(self, region, units, mine, clash):
         """Tell which of the clashing lanes know of all atomics that have changed their element so far."""

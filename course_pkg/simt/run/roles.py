@@ -34,7 +34,8 @@ class Role(Part):
     def __init__(self, crew: "Crew", lanes: Mask, stops: frozenset = frozenset()):
         super().__init__(crew, lanes)
         self.crew, self.run, self.stuck = crew, None, None
-        self.tried, self.stops, self._awaited, self._told = -1, stops, stops, False
+        self.tried, self.stops, self._awaited = -1, stops, stops
+        self._told, self._to_publish = False, False
 
     @property
     def shared(self):
@@ -64,11 +65,21 @@ class Role(Part):
                 super().hand_over()  # as a role that does not wait
 
     def comes_to(self, function: str, node: ast.stmt) -> None:
-        """Note that the role comes to a statement: from here on it may be late."""
-        if self._awaited and any(name == function and _holds(node, line) for name, line in self._awaited):
-            self._awaited = frozenset()
-            self.crew.is_late(self)
-            super().hand_over()
+        """Note that the role comes to a statement: it may be late from here, or from its next fence or barrier, on."""
+        here = [at_once for name, line, at_once in self._awaited if name == function and _holds(node, line)]
+        self._to_publish |= bool(here)
+        if any(here):
+            self._becomes_late()
+
+    def makes_ready(self) -> None:
+        """Note that the role comes to a fence or a barrier, behind which its work may be published."""
+        if self._to_publish:
+            self._becomes_late()
+
+    def _becomes_late(self) -> None:
+        self._awaited, self._to_publish = frozenset(), False
+        self.crew.is_late(self)
+        super().hand_over()
 
     def updated(self) -> None:
         """Note an atomic or a barrier: in a sequence, waiting roles before this one try again before it goes on."""
@@ -121,6 +132,7 @@ class Role(Part):
         passed : int
             Number of blocks with which this role was the last to come.
         """
+        self.makes_ready()
         before, self.stuck, passed = (self.waiting, self.stuck), waits, 0
         waits.all_here, waits.all_votes = waits.here.copy(), waits.votes.copy()
         while waits.pending.any():

@@ -25,6 +25,7 @@ def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
     role = run.half
     if not (isinstance(role, Role) and role.crew.in_parts_of_warps):
         return function(run, frame, node, name, arguments, mask)
+    role.makes_ready()
     waits = Waits(SourceLine(frame.program.name, node.lineno), mask, call=node, arguments=arguments)
     before, role.stuck, role_waits = role.stuck, waits, role.waiting
     while not waits.found:
