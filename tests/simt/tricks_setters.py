@@ -96,6 +96,24 @@ TICKETS = (
     f"{BLOCKS}if b < 2:\n    out[b] = 1.0\nx = cuda.atomic.add(m, 5, 1)\nif b < 2:\n    cuda.threadfence()\n    {SET}\n"
     f"else:\n{WAIT}    cuda.threadfence()\n    if x == 2:\n        a[0] = out[0]"
 )
+GRID_MEETS = (
+    f"{BLOCKS}g = cuda.cg.this_grid()\nif b < 2:\n    out[b] = 1.0\ng.sync()\nif b < 2:\n    out[b] += 1.0\n"
+    "    cuda.threadfence()\n    {publish}\nelse:\n    while cuda.atomic.add(m, 0, 0) < {least}:\n        pass\n"
+    "    cuda.threadfence()\n    a[0] = out[0]"
+)
+TOLD_BY_SHUFFLE = f"""{BLOCKS}if b < {{setters}}:
+    if t == 0:
+        out[b] = 1.0
+        cuda.threadfence()
+        {SET}
+else:
+    up = 0
+    while up == 0:
+        if t == 0:
+            up = cuda.atomic.add(m, 0, 0)
+        up = cuda.shfl_sync(0xffffffff, up, 0)
+    cuda.threadfence()
+    a[32 * b % 64 + t] = out[0]"""
 
 
 def _pairs(also):
@@ -133,6 +151,18 @@ TRICKS = {
             "out[b] = 1.0\n", "out[b] = 1.0\n    cuda.threadfence()\n"
         ),
         CLEAN,
+    ),
+    "two blocks raise one flag behind a barrier of the grid": _grid(
+        GRID_MEETS.format(publish=SET, least=1), "race"
+    ),
+    "two blocks count behind a barrier of the grid": _grid(
+        GRID_MEETS.format(publish="cuda.atomic.add(m, 0, 1)", least=2), CLEAN
+    ),
+    "one lane waits and tells the others by a shuffle, two raise the flag": Trick(
+        TOLD_BY_SHUFFLE.format(setters=2), "race", blocks=3, threads=32
+    ),
+    "one lane waits and tells the others by a shuffle": Trick(
+        TOLD_BY_SHUFFLE.format(setters=1), CLEAN, blocks=3, threads=32
     ),
     "one of many flags is raised by two": _grid(_pairs(12), "race", blocks=48),
     "many flags are raised by one each": _grid(_pairs(30), CLEAN, blocks=48),

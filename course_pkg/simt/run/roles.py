@@ -151,8 +151,8 @@ class Role(Part):
         here = sum(np.where(one.stuck.pending, one.stuck.here, 0) for one in at)
         living = sum(each_block(one.living) for one in self.crew.members)
         complete = self.stuck.pending & (here == living)
-        if self.stuck.whole and not (here == living).all():
-            return 0
+        if self.stuck.whole:
+            complete = (here > 0) & (here == living).all()
         if not complete.any():
             return 0
         for one in at:
