@@ -73,6 +73,25 @@ def test_they_run_as_many_statements_as_the_first_launch_allows(monkeypatch):
     assert not _run(monkeypatch)[0].hazards
 
 
+def test_they_leave_no_numbers_if_they_are_interrupted(monkeypatch):
+    part, with_late = np.zeros(BLOCKS), Order.with_late
+
+    def interrupt(*_):
+        part.fill(7.0)
+        raise KeyboardInterrupt
+
+    def interrupted(self, *given):
+        for late in with_late(self, *given):
+            late.run = interrupt
+            yield late
+
+    monkeypatch.setattr(Order, "with_late", interrupted)
+    kernel = Kernel.from_source(LAST_BLOCK, "kernel", {"cuda": cuda})
+    with pytest.raises(KeyboardInterrupt):
+        profile(kernel[BLOCKS, 1], np.ones(BLOCKS), part, np.zeros(1, np.int32), np.zeros(BLOCKS))
+    assert (part == 1.0).all()
+
+
 def test_a_launch_without_hand_overs_runs_once(monkeypatch):
     monkeypatch.setattr(Order, "with_late", lambda *_: pytest.fail("nothing is handed over"))
     kernel = Kernel.from_source("def kernel(out):\n    out[cuda.grid(1)] = 1.0", "kernel", {"cuda": cuda})
