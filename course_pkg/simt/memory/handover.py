@@ -15,6 +15,7 @@ from course_pkg.simt.memory.clocks import join, knows
 from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.levels import Levels, Stand
 from course_pkg.simt.memory.order import SITES, Order, thread_of
+from course_pkg.simt.memory.stairs import Stairs, of_polls
 from course_pkg.simt.memory.publications import (
     Element,
     Publication,
@@ -168,6 +169,14 @@ class Handovers:
         self._pending.append(sights)
         return len(self._pending) - 1, worlds
 
+    def stairs(self, event: int, threads, found, changed):
+        """Note of which steps of others the atomics of an event may tell; return as :meth:`bits`."""
+        sights, worlds = of_polls(self._pending[event], threads, found, changed)
+        if not sights:
+            return None, worlds
+        self._pending.append(sights)
+        return len(self._pending) - 1, worlds
+
     def learn(self, threads, decided, by, event: int) -> None:
         """Note that threads took another branch because of what atomics found.
 
@@ -213,7 +222,7 @@ class Handovers:
         if until <= known:
             return
         whose = thread if source == ANYBODY else source
-        if isinstance(sight, Stand):
+        if isinstance(sight, Stand | Stairs):
             self._join(thread, sight.learnt(worlds, whose, self._known_to(whose)))
             return
         first, last = published[known], last_of_another(published, until, whose)

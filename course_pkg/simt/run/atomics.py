@@ -207,9 +207,11 @@ def _otherwise(run, place, old, way, operand):
         every = units, threads, stamps, found, left, first, might, others, fences, row, lane
         event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
         strands[event] = strand(worlds)
-        event, worlds = run.races.handovers.levels(*way[:2], event, threads, found, left)
-        if event is not None:
-            strands[event] = strand(worlds)
+        more = (
+            run.races.handovers.levels(*way[:2], event, threads, found, left),
+            run.races.handovers.stairs(event, threads, found, changed),
+        )
+        strands |= {event: strand(worlds) for event, worlds in more if event is not None}
     stamps = run.clock.stamps()[row, lane]
     if array.floating:
         site = run.races.site(Access(*place.where, VERBS["atomic"], *way))
