@@ -1,6 +1,7 @@
 """Tricks with an integer that a thread changes step by step: another one waits for a step, and finds a later one.
 
-Block 0 fills a queue and counts its items, or says how far it has come. Block 1 waits for some of them, block 2 disturbs.
+Block 0 fills a queue and counts its items, or says how far it has come. Block 1 waits for some of them, and block 2
+disturbs.
 """
 
 from trick import CLEAN, Trick

@@ -15,13 +15,13 @@ from course_pkg.simt.memory.clocks import join, knows
 from course_pkg.simt.memory.fences import Fences
 from course_pkg.simt.memory.levels import Levels, Stand
 from course_pkg.simt.memory.order import SITES, Order, thread_of
-from course_pkg.simt.memory.stairs import Stairs, of_polls
 from course_pkg.simt.memory.publications import (
     Element,
     Publication,
     Sight,
     last_of_another,
 )
+from course_pkg.simt.memory.stairs import Stairs, of_polls
 
 LAST = 3  # the number of the world just before the last publication
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
