@@ -1,8 +1,8 @@
 """Stairs: an integer that threads change step by step, such as the number of items that one has put into a queue.
 
 Another thread waits until the integer has come to some step, and may find that it has gone on. The changes of one
-thread come in its own order, and so do those of several threads each of which knows of the changes before its own. So if
-the waiting thread would have taken another branch at each step up to some one, it has learnt of the changes that led
+thread come in its own order, and so do those of several threads each of which knows of the changes before its own. So
+if the waiting thread would have taken another branch at each step up to some one, it has learnt of the changes that led
 beyond these steps, though not of the later ones.
 """
 
