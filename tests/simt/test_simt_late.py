@@ -107,8 +107,8 @@ def test_a_budget_of_statements_is_that_of_the_first_launch():
 def test_of_too_many_groups_some_are_late_together_and_in_the_next_sequence_others(threads, most):
     accesses = {thread: {("kernel", 4, False)} for thread in range(0, 100 * 64, 64)}
     held, far, near = sequences(accesses, {1}, Barriers(64), threads)
-    assert held.groups == ((0,), (99 * 64,))
-    assert held.stops == (frozenset({("kernel", 4, False)}),) * 2
+    assert held.groups in (far.groups, far.groups[::-1])
+    assert held.stops == (frozenset({("kernel", 4, False)}),) * most
     for one in (far, near):
         assert len(one.groups) == most
         assert sorted(sum(one.groups, ())) == sorted(accesses)

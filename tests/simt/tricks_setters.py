@@ -114,6 +114,12 @@ else:
         up = cuda.shfl_sync(0xffffffff, up, 0)
     cuda.threadfence()
     a[32 * b % 64 + t] = out[0]"""
+DECOYS = (  # all of blocks 0 to 2 hand over honestly, but block 2 may raise block 1's flag, too
+    f"{BLOCKS}if b < 3:\n    out[b] = 1.0\nx = cuda.atomic.add(m, 50, 1)\nif b < 3:\n    cuda.threadfence()\n"
+    "    cuda.atomic.exch(m, b, 1)\n    if b == {other}:\n        cuda.atomic.exch(m, 1, 1)\nelse:\n"
+    "    while cuda.atomic.add(m, b - 3, 0) == 0:\n        pass\n    cuda.threadfence()\n"
+    "    if x == b:\n        a[b] = out[b - 3]"
+)
 
 
 def _pairs(also):
@@ -151,6 +157,16 @@ TRICKS = {
             "out[b] = 1.0\n", "out[b] = 1.0\n    cuda.threadfence()\n"
         ),
         CLEAN,
+    ),
+    "a ticket, and honest pairs around the wrong one": _grid(DECOYS.format(other=2), "race", blocks=6),
+    "a ticket, and honest pairs alone": _grid(DECOYS.format(other=9), CLEAN, blocks=6),
+    "a ticket before the barrier of the block that publishes": Trick(
+        f"{BLOCKS}if b < 2:\n    out[b * 32 + t] = 1.0\nx = cuda.atomic.add(m, 5, 1)\ncuda.syncthreads()\n"
+        f"if b < 2:\n    if t == 0:\n        cuda.threadfence()\n        {SET}\nelif t == 0:\n"
+        f"{WAIT}    cuda.threadfence()\n    if x == 64:\n        a[b] = out[5]",
+        "race",
+        blocks=3,
+        threads=32,
     ),
     "two blocks raise one flag behind a barrier of the grid": _grid(
         GRID_MEETS.format(publish=SET, least=1), "race"

@@ -67,11 +67,11 @@ class Late:
 def sequences(accesses: dict, learners: set, order: Order, threads: int) -> Iterator[Late]:
     """Yield who is late in each further run.
 
-    At first, the first and the last thread are late from some place on. Then all are late from the beginning, in one
-    sequence and in its reverse. The groups are single threads if they are few, else the late threads of each warp, or
-    of each block. If these are still too many, those that stand so many places apart share a group in one sequence, and
-    neighbours in the other one: so two of them seldom share a group in both. The last ones then come first in both,
-    because in lock step they came last.
+    At first, all threads are late from some place on. Then all are late from the beginning, in one sequence and in its
+    reverse. The groups are single threads if they are few, else the late threads of each warp, or of each block. If
+    these are still too many, those that stand so many places apart share a group in one sequence, and neighbours in the
+    other one: so two of them seldom share a group in both. The last ones then come first in both, because in lock step
+    they came last.
 
     Parameters
     ----------
@@ -89,20 +89,17 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int) -> Iter
     >>> at, order = {("kernel", 3, False)}, Order(64)
     >>> [one.groups for one in sequences({5: at, 1: at}, {3}, order, 64)]
     [((1,), (5,)), ((1,), (5,)), ((5,), (1,))]
-    >>> _, late, _ = sequences(dict.fromkeys(range(64), at), {3}, order, 64)
+    >>> held, late, back = sequences(dict.fromkeys(range(64), at), {3}, order, 64)
     >>> late.groups == ((*range(32),), (*range(32, 64),))
     True
     """
     most = max(2, MOST_LATE // (1 + threads // MANY_THREADS))
-    held = sorted({min(accesses), max(accesses)})
-    yield Late(tuple((thread,) for thread in held), tuple(frozenset(accesses[thread]) for thread in held))
     late, apart = _groups(accesses, order, most), _groups(learners - accesses.keys(), order, 2 * most)
     waiting = () if len(apart) > 2 * most else tuple(map(tuple, apart))
     most = min(most, len(late))
-    if len(late) == most:
-        yield Late(_joined([one] for one in late), waiting=waiting)
-    else:
-        yield Late(_joined(late[at::most] for at in reversed(range(most))), waiting=waiting)
+    far = _joined(late[at::most] for at in range(most))
+    yield Late(far, tuple(frozenset().union(*(accesses[thread] for thread in group)) for group in far))
+    yield Late(far if len(late) == most else far[::-1], waiting=waiting)
     if most > 1:
         ends = [at * len(late) // most for at in range(most + 1)]
         yield Late(_joined(late[a:b] for a, b in pairwise(ends))[::-1], waiting=waiting)

@@ -206,7 +206,7 @@ class Crew(Parts):
     def __init__(self, wave: Wave, roles: list, stops: list | None = None):
         super().__init__()
         self.wave, self.in_vain, self.first = wave, 0, None
-        self.in_sequence, self.news = stops is not None, 0
+        self.in_sequence, self.news, self._late = stops is not None, 0, 0
         each = zip(roles, stops or [frozenset()] * len(roles), strict=True)
         self.members = [Role(self, Mask(wave, lanes), stop) for lanes, stop in each]
         self._sequence = [*self.members]
@@ -230,9 +230,10 @@ class Crew(Parts):
         return super().next_after(part)
 
     def is_late(self, role: Role) -> None:
-        """Let a role go on only if no other one can."""
+        """Let a role go on only if no other one can, not even one that became late after it."""
         self._sequence.remove(role)
-        self._sequence.append(role)
+        self._sequence.insert(len(self._sequence) - self._late, role)
+        self._late += 1
 
     def one_waits_before(self, role: Role) -> bool:
         """Return whether a role waits that comes before this one in the sequence."""
