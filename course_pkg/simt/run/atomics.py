@@ -132,13 +132,13 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
 
 
 def _of_each(run, frame, node, name, arguments, mask):
-    """Do an atomic in each of several arrays, in the lanes that have it: a warp makes one request for all its lanes."""
-    (choice, *rest), behind = arguments, None
+    """Do an atomic in each of several arrays, in the lanes that have it: a warp makes one request to each memory."""
+    choice, *rest = arguments
+    behind: dict = {}  # the lanes that are done, by memory
 
     def of_one(array, own):
-        nonlocal behind
-        found = atomic(run, frame, node, name, [array, *rest], own, behind)
-        behind = own if behind is None else behind.union(own)
+        found = atomic(run, frame, node, name, [array, *rest], own, behind.get(array.space))
+        behind[array.space] = own.union(behind[array.space]) if array.space in behind else own
         return found
 
     with scope(run) as decided:
