@@ -32,6 +32,30 @@ else:
         pass
     cuda.threadfence()
     a[20 + q] = out[q]"""
+WARPS = """f = cuda.shared.array(64, np.float64)
+c = cuda.shared.array(1, np.int32)
+if t == 0:
+    c[0] = 0
+cuda.syncthreads()
+for r in range(3):
+    f[t] = a[t] + r
+    MEET
+    out[t] = f[(t + 32) % 64]
+    MEET
+"""
+MEET = """cuda.threadfence_block()
+    cuda.syncwarp()
+    if t % 32 == 0:
+        cuda.atomic.add(c, 0, 1)
+        while cuda.atomic.add(c, 0, 0) < {}:
+            pass
+        cuda.threadfence_block()
+    cuda.syncwarp()"""
+
+
+def _warps(first, second, verdict):
+    body = WARPS.replace("MEET", MEET.format(first), 1).replace("MEET", MEET.format(second))
+    return Trick(body, verdict)
 
 
 def _steps(verdict, step=ADD, wait=f"{LOOK} < 4", item=3, fence="cuda.threadfence()", other="pass"):
@@ -54,6 +78,9 @@ TRICKS = {
     "the fourth without its fence": _steps("race", fence="if q < 3:\n            cuda.threadfence()"),
     "the fourth by the last bit": _steps("race", wait=f"{LOOK} % 2 == 0"),
     "the fourth by two looks that differ": _steps("race", wait=f"({LOOK} < 4) ^ ({LOOK} < 4)"),
+    "warps meet by counting on": _warps("4 * r + 2", "4 * r + 4", CLEAN),
+    "warps meet by counting on, but for one of them": _warps("4 * r + 2", "4 * r + 3", "race"),
+    "warps meet by counting on once in each trip": _warps("4 * r + 2", "4 * r + 2", "race"),
     "each takes the item of its ticket": Trick(TICKETS.format(until="<="), CLEAN, blocks=4, threads=1),
     "each takes the item behind that of its ticket": Trick(
         TICKETS.format(until="<"), "race", blocks=4, threads=1

@@ -222,8 +222,11 @@ class Handovers:
         if until <= known:
             return
         whose = thread if source == ANYBODY else source
-        if isinstance(sight, Stand | Stairs):
+        if isinstance(sight, Stand):
             self._join(thread, sight.learnt(worlds, whose, self._known_to(whose)))
+            return
+        if isinstance(sight, Stairs):
+            self._join(thread, sight.learnt(worlds))
             return
         first, last = published[known], last_of_another(published, until, whose)
         if all(worlds):

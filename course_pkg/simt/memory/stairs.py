@@ -3,29 +3,37 @@
 Another thread waits until the integer has come to some step, and may find that it has gone on. The changes of one
 thread come in its own order, and so do those of several threads each of which knows of the changes before its own. So
 if the waiting thread would have taken another branch at each step up to some one, it has learnt of the changes that led
-beyond these steps, though not of the later ones.
+beyond these steps, though not of the later ones. Its own additions came before it looked, whatever others had added.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
-from course_pkg.simt.memory.publications import WORLDS, Sight
+from course_pkg.simt.memory.publications import WORLDS, Publication, Sight
 
 FEWEST, MOST = 3, 64  # steps; for fewer ones, the worlds of any atomic suffice
 
 
 @dataclass(eq=False)
 class Stairs(Sight):
-    """What a thread may learn of the steps of others; the worlds are what its atomic would have found there."""
+    """What a thread may learn of the steps of others; the worlds are what its atomic would have found there.
 
-    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
+    Attributes
+    ----------
+    steps : list of int
+        The numbers of the publications that are steps.
+    """
+
+    steps: list = field(default_factory=list)
+
+    def learnt(self, worlds: list) -> list[dict]:
         """Return clocks of what a thread learns if it would have taken another branch in some of the worlds."""
-        steps = [worlds[row] for row in _rows(self.until - self.known)]
-        sure = self.known + (steps.index(False) if False in steps else len(steps))
-        if all(worlds):
-            sure = self.until
-        return [self.clock(self.element.irreplaceable(self, sure))] if sure > self.known else []
+        rows = _rows(len(self.steps))
+        proved = next((at for at, row in enumerate(rows) if not worlds[row]), len(rows))
+        sure = self.until if all(worlds) or proved == len(self.steps) else self.steps[proved]
+        return [self.clock(self.element.irreplaceable(self, sure))] if proved else []
 
 
 def of_polls(sights: dict, threads, found, changed) -> tuple[dict, np.ndarray]:
@@ -49,25 +57,45 @@ def of_polls(sights: dict, threads, found, changed) -> tuple[dict, np.ndarray]:
     for lane in np.flatnonzero(~changed).tolist():
         thread = int(threads[lane])
         one = sights[thread]
-        if one.until - one.known < FEWEST or not _in_a_row(one, thread):
+        if one.until - one.known < FEWEST:
             continue
-        steps = one.element.published[one.known : one.until]
-        stairs[thread] = Stairs(one.element, one.known, one.until, one.after, one.found, one.left)
-        worlds[:, lane] = steps[-1].before
-        for row, step in zip(_rows(len(steps)), steps, strict=False):
-            worlds[row, lane] = step.before
+        several = one.element.published[one.known : one.until]
+        others = _others(several, one, thread)
+        if others:
+            steps = [one.known + at for at in others]
+            stairs[thread] = Stairs(
+                one.element, one.known, one.until, one.after, one.found, one.left, steps=steps
+            )
+            values = np.array(_values(several, others)).astype(found.dtype)
+            worlds[:, lane] = values[-1]
+            rows = _rows(len(values))
+            worlds[rows, lane] = values[: len(rows)]
     return stairs, worlds
 
 
-def _in_a_row(sight: Sight, thread: int) -> bool:
-    """Tell whether the steps come one behind the other in every order, and none of them is the thread's own."""
-    published, known, until = sight.element.published, sight.known, sight.until
-    if sight.element.run <= known:
-        return published[known].thread != thread
-    steps = range(known, until)
-    return len(steps) <= MOST and all(
-        published[at].thread != thread and (at == known or published[at].known >= at) for at in steps
-    )
+def _others(several: list[Publication], sight: Sight, thread: int) -> list[int]:
+    """Return which publications are steps of others; none if these might come in another order."""
+    if sight.element.run <= sight.known:
+        return [] if several[0].thread == thread else [*range(len(several))]
+    if len(several) > MOST:
+        return []
+    others = [at for at, one in enumerate(several) if one.thread != thread]
+    if len(others) < len(several) and not all(one.added for one in several):
+        return []
+    for before, at in pairwise(others):
+        one = several[at]
+        if one.thread != several[before].thread and one.known <= sight.known + before:
+            return []
+    return others
+
+
+def _values(several: list[Publication], others: list[int]) -> list[int]:
+    """Return what the thread would have found before each step of others."""
+    if len(others) == len(several):
+        return [int(one.before) for one in several]
+    steps = [several[at].added for at in others]
+    start = int(several[0].before) + sum(one.added for one in several) - sum(steps)
+    return [start + sum(steps[:at]) for at in range(len(steps))]
 
 
 def _rows(steps: int) -> list[int]:
