@@ -58,6 +58,17 @@ def _warps(first, second, verdict):
     return Trick(body, verdict)
 
 
+def _blocks(less, verdict):
+    meet = f"""cuda.threadfence()
+    {ADD}
+    while {LOOK} < 5 * (2 * r + {{}}) - {less}:
+        pass
+    cuda.threadfence()"""
+    body = f"b = cuda.blockIdx.x\nfor r in range(3):\n    out[b] = r\n    {meet.format(1)}\n"
+    body += f"    a[10 + b] = out[(b + 1) % 5]\n    {meet.format(2)}"
+    return Trick(body, verdict, blocks=5, threads=1)
+
+
 def _steps(verdict, step=ADD, wait=f"{LOOK} < 4", item=3, fence="cuda.threadfence()", other="pass"):
     body = STEPS.format(step=step, wait=wait, item=item, fence=fence, other=other)
     return Trick(body, verdict, blocks=3, threads=1)
@@ -78,6 +89,8 @@ TRICKS = {
     "the fourth without its fence": _steps("race", fence="if q < 3:\n            cuda.threadfence()"),
     "the fourth by the last bit": _steps("race", wait=f"{LOOK} % 2 == 0"),
     "the fourth by two looks that differ": _steps("race", wait=f"({LOOK} < 4) ^ ({LOOK} < 4)"),
+    "blocks meet by counting on": _blocks(0, CLEAN),
+    "blocks meet by counting on, but for the last one": _blocks(1, "race"),
     "warps meet by counting on": _warps("4 * r + 2", "4 * r + 4", CLEAN),
     "warps meet by counting on, but for one of them": _warps("4 * r + 2", "4 * r + 3", "race"),
     "warps meet by counting on once in each trip": _warps("4 * r + 2", "4 * r + 2", "race"),
