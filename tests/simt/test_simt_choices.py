@@ -114,6 +114,19 @@ def test_counts_of_arrays_in_different_memories_are_said_to_be_uncertain():
     assert {"shared_load.requests", "global_load.requests"} <= set(found.doubtful)
 
 
+@pytest.mark.parametrize(
+    "choice", ["s if t % 32 == 31 else b", "b if t % 32 < 31 else s", "(b, s)[t % 32 // 31]"]
+)
+def test_no_request_to_one_memory_hides_behind_another_memory(choice):
+    tile = "s = cuda.shared.array(64, np.float64)\ns[t] = 1.0\n"
+    found = profile(f"{tile}q = {choice}\nout[t] = q[t]")
+    assert (found.global_load.requests, found.shared_load.requests) == (2, 2)
+    found = profile(f"{tile}q = {choice}\nq[t] = 2.0")
+    assert (found.global_store.requests, found.shared_store.requests) == (2, 4)
+    found = profile(f"{tile}q = {choice}\ncuda.atomic.add(q, t, 1.0)")
+    assert (found.global_atomics.requests, found.shared_atomics.requests) == (2, 2)
+
+
 def test_a_hazard_names_the_array_and_the_element_of_the_thread():
     found = profile("q = out if t < 32 else b\nq[t // 2] = t")
     assert [(h.kind, h.array) for h in found.hazards] == [("race", "out"), ("race", "b")]

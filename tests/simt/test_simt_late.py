@@ -66,11 +66,30 @@ def test_late_threads_leave_no_numbers_counts_or_prints(monkeypatch, capsys):
 
 def test_they_run_as_many_statements_as_the_first_launch_allows(monkeypatch):
     monkeypatch.setattr(launch, "MANY_THREADS", 0)
-    monkeypatch.setattr(launch, "LATE", (1, 1, 4_000))
+    monkeypatch.setattr(launch, "LATE_OF_MANY", (1, 1, 4_000))
     _, _, ran = _run(monkeypatch)
     assert len(ran) == 1  # it needs more, and what is left is too little for another one
-    monkeypatch.setattr(launch, "LATE", (8, 1, 10))
+    monkeypatch.setattr(launch, "LATE_OF_MANY", (8, 1, 10))
     assert not _run(monkeypatch)[0].hazards
+
+
+def test_they_leave_no_numbers_if_they_are_interrupted(monkeypatch):
+    part, with_late = np.zeros(BLOCKS), Order.with_late
+
+    def interrupt(*_):
+        part.fill(7.0)
+        raise KeyboardInterrupt
+
+    def interrupted(self, *given):
+        for late in with_late(self, *given):
+            late.run = interrupt
+            yield late
+
+    monkeypatch.setattr(Order, "with_late", interrupted)
+    kernel = Kernel.from_source(LAST_BLOCK, "kernel", {"cuda": cuda})
+    with pytest.raises(KeyboardInterrupt):
+        profile(kernel[BLOCKS, 1], np.ones(BLOCKS), part, np.zeros(1, np.int32), np.zeros(BLOCKS))
+    assert (part == 1.0).all()
 
 
 def test_a_launch_without_hand_overs_runs_once(monkeypatch):
@@ -85,11 +104,25 @@ def test_a_budget_of_statements_is_that_of_the_first_launch():
 
 
 @pytest.mark.parametrize(("threads", "most"), [(64, MOST_LATE), (MANY_THREADS, MOST_LATE // 2), (1 << 18, 2)])
-def test_of_too_many_groups_the_first_and_the_last_are_late(threads, most):
-    accesses = {thread: {("kernel", 4)} for thread in range(0, 100 * 64, 64)}
-    first, held, back = sequences(accesses, Barriers(64), threads)
-    assert len(first.groups) == most
-    assert (first.groups[0], first.groups[-1]) == ((0,), (99 * 64,))
-    assert back.groups == first.groups[::-1]
-    assert held.groups == ((0,), (99 * 64,))
-    assert held.stops == (frozenset({("kernel", 4)}),) * 2
+def test_of_too_many_groups_some_are_late_together_and_in_the_next_sequence_others(threads, most):
+    accesses = {thread: {("kernel", 4, False)} for thread in range(0, 100 * 64, 64)}
+    held, far, near = sequences(accesses, {1}, Barriers(64), threads)
+    assert held.groups in (far.groups, far.groups[::-1])
+    assert held.stops == (frozenset({("kernel", 4, False)}),) * most
+    for one in (far, near):
+        assert len(one.groups) == most
+        assert sorted(sum(one.groups, ())) == sorted(accesses)
+        assert one.waiting == ((1,),)
+    together = [
+        {(a, b) for group in one.groups for a in group for b in group if a < b} for one in (far, near)
+    ]
+    assert all(b - a < -(-100 // most) * 64 for a, b in together[1])
+    assert all((b - a) % (most * 64) == 0 for a, b in together[0])
+    assert near.groups[0][-1] == 99 * 64
+
+
+def test_threads_that_wait_have_roles_of_their_own_if_they_are_few():
+    accesses = {0: {("kernel", 4, False)}}
+    for blocks, roles in ((3, 3), (MOST_LATE * 2, MOST_LATE * 2), (MOST_LATE * 2 + 1, 0)):
+        learners = {0, *range(64, 64 * (blocks + 1), 64)}
+        assert [len(one.waiting) for one in sequences(accesses, learners, Barriers(64), 64)] == [0, roles]

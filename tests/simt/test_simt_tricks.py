@@ -19,6 +19,7 @@ import tricks_names
 import tricks_order
 import tricks_seen
 import tricks_setters
+import tricks_steps
 import tricks_swaps
 import tricks_together
 import tricks_views
@@ -32,7 +33,16 @@ from course_pkg.simt.run.kernel import Kernel
 
 ROOMS = (
     *(tricks_names, tricks_choices, tricks_order, tricks_atomics, tricks_alike, tricks_many, tricks_lent),
-    *(tricks_flags, tricks_swaps, tricks_seen, tricks_setters, tricks_together, tricks_views, tricks_warps),
+    *(
+        tricks_flags,
+        tricks_swaps,
+        tricks_seen,
+        tricks_setters,
+        tricks_steps,
+        tricks_together,
+        tricks_views,
+        tricks_warps,
+    ),
 )
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}
 HELPERS = """

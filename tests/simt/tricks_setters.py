@@ -87,7 +87,101 @@ if t == 33 and 2 <= b < 5:
         cuda.threadfence()
         a[62] = out[2]"""
 
+LONG = "    s = 0.0\n    for q in range(5000):\n        s += q\n    a[b + 2] = s\n"
+TOLD = (  # the reader takes the way of lock step alone, in which both blocks have written before it looks
+    f"{BLOCKS}if b < 2:\n    out[b] = 1.0\n    cuda.atomic.add(m, 5, 1)\n    cuda.threadfence()\n    {SET}\n"
+    "elif cuda.atomic.add(m, 5, 0) == 2 and cuda.atomic.add(m, 0, 0) == 1:\n    a[0] = out[0]"
+)
+TICKETS = (
+    f"{BLOCKS}if b < 2:\n    out[b] = 1.0\nx = cuda.atomic.add(m, 5, 1)\nif b < 2:\n    cuda.threadfence()\n    {SET}\n"
+    f"else:\n{WAIT}    cuda.threadfence()\n    if x == 2:\n        a[0] = out[0]"
+)
+GRID_MEETS = (
+    f"{BLOCKS}g = cuda.cg.this_grid()\nif b < 2:\n    out[b] = 1.0\ng.sync()\nif b < 2:\n    out[b] += 1.0\n"
+    "    cuda.threadfence()\n    {publish}\nelse:\n    while cuda.atomic.add(m, 0, 0) < {least}:\n        pass\n"
+    "    cuda.threadfence()\n    a[0] = out[0]"
+)
+TOLD_BY_SHUFFLE = f"""{BLOCKS}if b < {{setters}}:
+    if t == 0:
+        out[b] = 1.0
+        cuda.threadfence()
+        {SET}
+else:
+    up = 0
+    while up == 0:
+        if t == 0:
+            up = cuda.atomic.add(m, 0, 0)
+        up = cuda.shfl_sync(0xffffffff, up, 0)
+    cuda.threadfence()
+    a[32 * b % 64 + t] = out[0]"""
+DECOYS = (  # all of blocks 0 to 2 hand over honestly, but block 2 may raise block 1's flag, too
+    f"{BLOCKS}if b < 3:\n    out[b] = 1.0\nx = cuda.atomic.add(m, 50, 1)\nif b < 3:\n    cuda.threadfence()\n"
+    "    cuda.atomic.exch(m, b, 1)\n    if b == {other}:\n        cuda.atomic.exch(m, 1, 1)\nelse:\n"
+    "    while cuda.atomic.add(m, b - 3, 0) == 0:\n        pass\n    cuda.threadfence()\n"
+    "    if x == b:\n        a[b] = out[b - 3]"
+)
+
+
+def _pairs(also):
+    """Return a kernel of blocks that hand over in pairs; writer ``also`` raises the flag of the one before, too."""
+    return (
+        f"{BLOCKS}if b % 2 == 0:\n    out[b] = 1.0\n    cuda.threadfence()\n    cuda.atomic.exch(m, b, 1)\n"
+        f"    if b == {2 * also}:\n        cuda.atomic.exch(m, {2 * also - 2}, 1)\n"
+        f"else:\n{WAIT.replace('m, 0', 'm, b - 1')}    cuda.threadfence()\n    a[b] = out[b - 1]"
+    )
+
+
 TRICKS = {
+    "a long way behind the race": _grid(_two(SET, "out[0]") + f"\n{LONG}", "race"),
+    "a long way behind the right one": _grid(
+        _two("cuda.atomic.add(m, 0, 1)", "out[0]", WAIT.replace("== 0", "< 2")) + f"\n{LONG}", CLEAN
+    ),
+    "a long way before the race": _grid(
+        f"b = cuda.blockIdx.x\nif b < 3:\n{LONG}" + _two(SET, "out[0]"), "race"
+    ),
+    "a long way before the right one": _grid(
+        f"b = cuda.blockIdx.x\nif b < 3:\n{LONG}"
+        + _two("cuda.atomic.add(m, 0, 1)", "out[0]", WAIT.replace("== 0", "< 2")),
+        CLEAN,
+    ),
+    "a count behind the write tells that nobody is late": _grid(TOLD, "race"),
+    "a count behind the fence tells that nobody is late": _grid(
+        TOLD.replace("    cuda.threadfence()\n", "").replace(
+            "out[b] = 1.0\n", "out[b] = 1.0\n    cuda.threadfence()\n"
+        ),
+        CLEAN,
+    ),
+    "a ticket behind the write tells that nobody is late": _grid(TICKETS, "race"),
+    "a ticket behind the fence tells that nobody is late": _grid(
+        TICKETS.replace("    cuda.threadfence()\n    cuda.atomic", "    cuda.atomic").replace(
+            "out[b] = 1.0\n", "out[b] = 1.0\n    cuda.threadfence()\n"
+        ),
+        CLEAN,
+    ),
+    "a ticket, and honest pairs around the wrong one": _grid(DECOYS.format(other=2), "race", blocks=6),
+    "a ticket, and honest pairs alone": _grid(DECOYS.format(other=9), CLEAN, blocks=6),
+    "a ticket before the barrier of the block that publishes": Trick(
+        f"{BLOCKS}if b < 2:\n    out[b * 32 + t] = 1.0\nx = cuda.atomic.add(m, 5, 1)\ncuda.syncthreads()\n"
+        f"if b < 2:\n    if t == 0:\n        cuda.threadfence()\n        {SET}\nelif t == 0:\n"
+        f"{WAIT}    cuda.threadfence()\n    if x == 64:\n        a[b] = out[5]",
+        "race",
+        blocks=3,
+        threads=32,
+    ),
+    "two blocks raise one flag behind a barrier of the grid": _grid(
+        GRID_MEETS.format(publish=SET, least=1), "race"
+    ),
+    "two blocks count behind a barrier of the grid": _grid(
+        GRID_MEETS.format(publish="cuda.atomic.add(m, 0, 1)", least=2), CLEAN
+    ),
+    "one lane waits and tells the others by a shuffle, two raise the flag": Trick(
+        TOLD_BY_SHUFFLE.format(setters=2), "race", blocks=3, threads=32
+    ),
+    "one lane waits and tells the others by a shuffle": Trick(
+        TOLD_BY_SHUFFLE.format(setters=1), CLEAN, blocks=3, threads=32
+    ),
+    "one of many flags is raised by two": _grid(_pairs(12), "race", blocks=48),
+    "many flags are raised by one each": _grid(_pairs(30), CLEAN, blocks=48),
     "one flag of two blocks, second datum": _grid(_two(SET, "out[1]"), "race"),
     "one flag of two blocks, first datum": _grid(_two(SET, "out[0]"), "race"),
     "one flag of one block": _grid(

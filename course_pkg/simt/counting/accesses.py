@@ -198,13 +198,13 @@ class Accesses(Demands):
         self._of_array(place, kind, lanes, width)
 
     def _of_choice(self, place, kind: str, lanes) -> None:
-        """Count one access to arrays that differ between threads: a warp makes one request for all its lanes."""
-        behind = None
+        """Count one access to arrays that differ between threads: a warp makes one request to each memory."""
+        behind: dict = {}  # the lanes that are done, by memory
         for part in place.parts:
-            own = lanes.narrow(part.lanes.full)
+            own, space = lanes.narrow(part.lanes.full), part.array.space
             if own:
-                self._of_array(part, kind, own, 1, behind)
-                behind = own if behind is None else behind.union(own)
+                self._of_array(part, kind, own, 1, behind.get(space))
+                behind[space] = own.union(behind[space]) if space in behind else own
         arrays = [part.array for part in place.parts]
         spaces = {array.space for array in arrays}
         if spaces != {"global"} or len({array.region.number for array in arrays}) < len(arrays):

@@ -21,6 +21,7 @@ from course_pkg.simt.memory.publications import (
     Sight,
     last_of_another,
 )
+from course_pkg.simt.memory.stairs import Stairs, of_polls
 
 LAST = 3  # the number of the world just before the last publication
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
@@ -36,6 +37,8 @@ class Handovers:
     excused : dict
         The threads whose accesses another thread knew by hand-overs alone, before it touched the same element; for each
         of them, the numbers of these accesses' statements.
+    learners : set of int
+        The threads that knew them.
     """
 
     def __init__(self, threads_per_block: int, active: bool, added: frozenset = frozenset()):
@@ -47,6 +50,7 @@ class Handovers:
         self._bits = Bits(self.order, self._known_to)
         self._levels = Levels(added)
         self.excused: dict[int, set] = {}
+        self.learners: set[int] = set()
 
     def _known_to(self, thread: int) -> list[dict]:
         block, warp = thread // self.order.threads_per_block, self.order.warp_of(thread)
@@ -167,6 +171,14 @@ class Handovers:
         self._pending.append(sights)
         return len(self._pending) - 1, worlds
 
+    def stairs(self, event: int, threads, found, changed):
+        """Note of which steps of others the atomics of an event may tell; return as :meth:`bits`."""
+        sights, worlds = of_polls(self._pending[event], threads, found, changed)
+        if not sights:
+            return None, worlds
+        self._pending.append(sights)
+        return len(self._pending) - 1, worlds
+
     def learn(self, threads, decided, by, event: int) -> None:
         """Note that threads took another branch because of what atomics found.
 
@@ -214,6 +226,9 @@ class Handovers:
         whose = thread if source == ANYBODY else source
         if isinstance(sight, Stand):
             self._join(thread, sight.learnt(worlds, whose, self._known_to(whose)))
+            return
+        if isinstance(sight, Stairs):
+            self._join(thread, sight.learnt(worlds))
             return
         first, last = published[known], last_of_another(published, until, whose)
         if all(worlds):
@@ -286,13 +301,14 @@ class Handovers:
                     if name not in answers:
                         answers[name] = knows(self.order, *name, clocks[me])
                     found[i] = answers[name]
-            self.excuse(entry[found])
+            self.excuse(entry[found], mine[found])
         return found
 
-    def excuse(self, entries) -> None:
-        """Note that accesses, given by their entries, are in order with a later one by hand-overs alone."""
+    def excuse(self, entries, mine) -> None:
+        """Note that accesses, given by their entries, are in order with later ones by hand-overs alone."""
         for entry in np.unique(entries).tolist():
             self.excused.setdefault(thread_of(entry), set()).add(entry % SITES)
+        self.learners.update(thread_of(mine).tolist())
 
     def saw_the_last(self, region, units, mine, clash):
         """Tell which of the clashing lanes know of all atomics that have changed their element so far."""

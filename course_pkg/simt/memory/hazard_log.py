@@ -47,10 +47,11 @@ class HazardLog:
             self._told.add(name)
             self.found.append(hazard)
 
-    def add_all(self, other: "HazardLog") -> None:
-        """Keep the hazards of another launch of the same kernel."""
+    def add_all(self, other: "HazardLog", *, races_only: bool) -> None:
+        """Keep the hazards, or the races alone, of another launch of the same kernel."""
         for hazard in other.found:
-            self.add(hazard)
+            if hazard.kind in RACES or not races_only:
+                self.add(hazard)
 
     @property
     def raced(self) -> bool:

@@ -45,6 +45,11 @@ class Access:
     floating: bool = False
 
     @property
+    def place(self) -> tuple:
+        """Function, line, and whether it is an atomic: another thread may know of this without a fence."""
+        return self.function, self.line, bool(self.operation)
+
+    @property
     def way(self) -> tuple:
         """The kind of an update: two updates of the same kind conflict with the same other updates."""
         return self.operation, self.looks, self.floating
@@ -292,7 +297,7 @@ class Races:
     def _unless_seen(self, region, units, mine, clash, other):
         """Return which lanes of ``clash`` do not know of all atomics that have changed their element."""
         seen = clash & self.handovers.saw_the_last(region, units, mine, clash)
-        self.handovers.excuse(other[seen])
+        self.handovers.excuse(other[seen], mine[seen])
         return clash & ~seen
 
     def _clash(self, entry, stamp, mine, stamps, asked=True):
@@ -302,12 +307,15 @@ class Races:
         return clash
 
     def excused(self) -> dict:
-        """Return where each thread's accesses are that others knew by hand-overs alone, as ``{(function, line)}``."""
+        """Return where each thread's accesses are that others knew by hand-overs alone.
+
+        Returns
+        -------
+        dict
+            For each thread a set of ``(function, line, whether the access is an atomic)``.
+        """
         threads = self.handovers.excused
-        return {
-            thread: {(self.sites[site].function, self.sites[site].line) for site in numbers}
-            for thread, numbers in threads.items()
-        }
+        return {thread: {self.sites[site].place for site in numbers} for thread, numbers in threads.items()}
 
     def access_of(self, entry: int) -> Access:
         """Return the access, as recorded for its statement, that an entry stands for."""

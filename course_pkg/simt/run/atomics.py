@@ -132,13 +132,13 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
 
 
 def _of_each(run, frame, node, name, arguments, mask):
-    """Do an atomic in each of several arrays, in the lanes that have it: a warp makes one request for all its lanes."""
-    (choice, *rest), behind = arguments, None
+    """Do an atomic in each of several arrays, in the lanes that have it: a warp makes one request to each memory."""
+    choice, *rest = arguments
+    behind: dict = {}  # the lanes that are done, by memory
 
     def of_one(array, own):
-        nonlocal behind
-        found = atomic(run, frame, node, name, [array, *rest], own, behind)
-        behind = own if behind is None else behind.union(own)
+        found = atomic(run, frame, node, name, [array, *rest], own, behind.get(array.space))
+        behind[array.space] = own.union(behind[array.space]) if array.space in behind else own
         return found
 
     with scope(run) as decided:
@@ -207,9 +207,11 @@ def _otherwise(run, place, old, way, operand):
         every = units, threads, stamps, found, left, first, might, others, fences, row, lane
         event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
         strands[event] = strand(worlds)
-        event, worlds = run.races.handovers.levels(*way[:2], event, threads, found, left)
-        if event is not None:
-            strands[event] = strand(worlds)
+        more = (
+            run.races.handovers.levels(*way[:2], event, threads, found, left),
+            run.races.handovers.stairs(event, threads, found, changed),
+        )
+        strands |= {event: strand(worlds) for event, worlds in more if event is not None}
     stamps = run.clock.stamps()[row, lane]
     if array.floating:
         site = run.races.site(Access(*place.where, VERBS["atomic"], *way))

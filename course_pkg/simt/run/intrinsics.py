@@ -124,6 +124,8 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
 
 def _fence(run, frame, node, name, arguments, named, mask):
     run.in_parts = True
+    if run.half is not None:
+        run.half.makes_ready()
     run.clock.pass_fence(run.wave.spread(mask.full), for_device=name != "threadfence_block")
     run.ledger.flush()
     run.kill("global", "shared")

@@ -6,11 +6,14 @@ two accesses in order, the thread of the earlier access is *late* in another run
 ended or wait. If somebody else lets them go on, both accesses come in the other order, and the finder sees the race.
 
 Late threads are roles (:mod:`.roles`) that go on in a sequence. They are late from the beginning, in two sequences, or
-from the statement on whose access another thread had to know: so a thread may be late that has taken a lock.
+from some place on. If the access is an atomic, that place is its statement; otherwise it is the next fence or barrier,
+because only behind it the thread can publish the access. So a thread may be late that has taken a lock; and until then,
+no atomic tells other threads that it will be late.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -30,12 +33,17 @@ class Late:
     groups : tuple of tuple of int
         The numbers of the late threads in the launch; each group is a role, and they go on in this sequence.
     stops : tuple of frozenset, or None
-        For each group, the statements, as ``(function, line)``, before the first of which the group begins to be late;
-        until then it is the first to go on. None if all groups are late from the beginning.
+        For each group, the accesses, as ``(function, line, whether it is an atomic)``, at the first of which, or behind
+        it, the group begins to be late; until then it is the first to go on. None if all groups are late from the
+        beginning.
+    waiting : tuple of tuple of int
+        The numbers of threads that will wait for the late ones. Each group is a role from the beginning: otherwise the
+        launch would begin again whenever some of them need no longer wait.
     """
 
     groups: tuple
     stops: tuple | None = None
+    waiting: tuple = ()
 
     def roles(self, wave: Wave, present: list | None) -> tuple[list[np.ndarray], list]:
         """Return the lanes of each role of a wave in their sequence, and the statements before which it becomes late.
@@ -44,53 +52,69 @@ class Late:
         """
         first = int(wave.block_numbers[0]) * wave.threads_per_block
         everyone = np.arange(wave.threads).reshape(wave.shape) + first
-        late = [np.isin(everyone, group) for group in self.groups]
-        rest = ~np.logical_or.reduce(late)
+        late, waiting = ([np.isin(everyone, one) for one in groups] for groups in (self.groups, self.waiting))
+        rest = ~np.logical_or.reduce((*late, *waiting))
         stops = self.stops or (frozenset(),) * len(late)
         each = [*zip(late, stops, strict=True)]
-        each.insert(len(each) if self.stops else 0, (rest, frozenset()))
+        at = len(each) if self.stops else 0
+        each[at:at] = [(lanes, frozenset()) for lanes in (rest, *waiting)]
         present = present or [np.ones(wave.shape, bool)]
         parts = [(role & lanes, stop) for lanes, stop in each for role in present]
         parts = [(lanes, stop) for lanes, stop in parts if lanes.any()]
         return [lanes for lanes, _ in parts], [stop for _, stop in parts]
 
 
-def sequences(accesses: dict, order: Order, threads: int) -> Iterator[Late]:
+def sequences(accesses: dict, learners: set, order: Order, threads: int) -> Iterator[Late]:
     """Yield who is late in each further run.
 
-    The groups are single threads if they are few, else the late threads of each warp, or of each block. If these are
-    still too many, the first and the last ones are late. From a statement on, only the first and the last thread are
-    late.
+    At first, all threads are late from some place on. Then all are late from the beginning, in one sequence and in its
+    reverse. The groups are single threads if they are few, else the late threads of each warp, or of each block. If
+    these are still too many, those that stand so many places apart share a group in one sequence, and neighbours in the
+    other one: so two of them seldom share a group in both. The last ones then come first in both, because in lock step
+    they came last.
 
     Parameters
     ----------
     accesses : dict
-        For each thread that is to be late, by its number in the launch, the places ``(function, line)`` of its accesses
-        that another thread had to know.
+        For each thread that is to be late, by its number in the launch, the places of its accesses that another thread
+        had to know.
+    learners : set of int
+        The threads that knew them. Those that are not late themselves have roles of their own if they are few.
     order : memory.order.Order
     threads : int
         Threads of a wave: the more these are, the fewer groups are late, because each takes as long as all threads.
 
     Examples
     --------
-    >>> at, order = {("kernel", 3)}, Order(64)
-    >>> [one.groups for one in sequences({5: at, 1: at}, order, 64)]
+    >>> at, order = {("kernel", 3, False)}, Order(64)
+    >>> [one.groups for one in sequences({5: at, 1: at}, {3}, order, 64)]
     [((1,), (5,)), ((1,), (5,)), ((5,), (1,))]
-    >>> next(sequences(dict.fromkeys(range(64), at), order, 64)).groups == ((*range(32),), (*range(32, 64),))
+    >>> held, late, back = sequences(dict.fromkeys(range(64), at), {3}, order, 64)
+    >>> late.groups == ((*range(32),), (*range(32, 64),))
     True
     """
     most = max(2, MOST_LATE // (1 + threads // MANY_THREADS))
+    late, apart = _groups(accesses, order, most), _groups(learners - accesses.keys(), order, 2 * most)
+    waiting = () if len(apart) > 2 * most else tuple(map(tuple, apart))
+    most = min(most, len(late))
+    far = _joined(late[at::most] for at in range(most))
+    yield Late(far, tuple(frozenset().union(*(accesses[thread] for thread in group)) for group in far))
+    yield Late(far if len(late) == most else far[::-1], waiting=waiting)
+    if most > 1:
+        ends = [at * len(late) // most for at in range(most + 1)]
+        yield Late(_joined(late[a:b] for a, b in pairwise(ends))[::-1], waiting=waiting)
+
+
+def _groups(threads, order: Order, most: int) -> list:
+    """Return groups of threads: single ones if these are at most so many, else those of each warp, or of each block."""
     for key in (lambda thread: thread, order.warp_of, lambda thread: thread // order.threads_per_block):
         groups: dict = {}
-        for thread in sorted(accesses):
+        for thread in sorted(threads):
             groups.setdefault(key(thread), []).append(thread)
         if len(groups) <= most:
             break
-    late = tuple(map(tuple, groups.values()))
-    if len(late) > most:
-        late = *late[: most // 2], *late[-(most - most // 2) :]
-    yield Late(late)
-    held = sorted({min(accesses), max(accesses)})
-    yield Late(tuple((thread,) for thread in held), tuple(frozenset(accesses[thread]) for thread in held))
-    if len(late) > 1:
-        yield Late(late[::-1])
+    return [*groups.values()]
+
+
+def _joined(groups) -> tuple:
+    return tuple(tuple(chain.from_iterable(some)) for some in groups)

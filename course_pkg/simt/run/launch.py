@@ -35,9 +35,9 @@ from course_pkg.simt.run.values import Variable
 from course_pkg.simt.run.waits import Apart
 
 WAVE_THREADS = 1 << 18
-# statements of all launches with late threads: as a multiple of those of the first launch, least and most; a launch of
-# few threads may run the most in any case, because roles that divide begin again, also those of honest hand-overs
-LATE = (8, 500, 4_000)
+# statements of all launches with late threads: as a multiple of those of the first launch, least and most, in launches
+# of few and of many threads; roles that divide begin again, also those of honest hand-overs
+LATE, LATE_OF_MANY = (12, 4_000, 30_000), (8, 500, 4_000)
 PATIENCE = 1_000_000  # statements: without a budget, a wave stops after so many (minutes of work)
 
 
@@ -132,17 +132,24 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
         state = run(order, counters, steps)
         if hands_over and not state.log.raced:
             after = [a.copy() for a in arrays]
-            times, least, most = LATE
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
-            left = most if threads <= MANY_THREADS else min(most, max(least, times * order.ran))
-            for late in order.with_late(state.races, threads):
-                put(arrays, before)
-                with suppress(SimtError):  # too long, or threads need the late ones, though no atomic says so
-                    state.log.add_all(run(late, None, left).log)
-                left -= late.ran
-                if state.log.raced or left <= 0:
-                    break
-            put(arrays, after)
+            times, least, most = LATE if threads <= MANY_THREADS else LATE_OF_MANY
+            left = min(most, max(least, times * order.ran))
+            try:
+                for late in order.with_late(state.races, threads):
+                    put(arrays, before)
+                    ended = False
+                    with suppress(
+                        SimtError
+                    ):  # too long, or threads need the late ones, though no atomic says so
+                        run(late, None, left)
+                        ended = True
+                    state.log.add_all(late.log, races_only=not ended)
+                    left -= late.ran
+                    if state.log.raced or left <= 0:
+                        break
+            finally:
+                put(arrays, after)
         return state
 
 
@@ -158,7 +165,7 @@ def _run_waves(launch, arguments, memory, counters, check, steps, order, sketche
         region.written = any(r is region and n in sketched.stored for n, r in memory.regions.items())
     for name, region in memory.regions.items():
         region.divide(sketched.narrowest.get(name, region.unit))
-    log = HazardLog(races, fatal_only=not check)
+    log = order.log = HazardLog(races, fatal_only=not check)
     may_begin_again = order.may_begin_again(sketched.waits)
     prints = launch.kernel.prints and order.parity is None and order.late is None
     printer = Printer(later=may_begin_again) if prints else None

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
+from course_pkg.simt.memory.hazard_log import HazardLog
 from course_pkg.simt.run.halves import in_halves
 from course_pkg.simt.run.late import Late, sequences
 from course_pkg.simt.run.meetings import Meetings
@@ -56,6 +57,8 @@ class Order:
         The threads that are late (:mod:`.late`).
     ran : int
         How many statements have run in this order.
+    log : HazardLog or None
+        The hazards that were found in this order, also those before an error ended the launch.
     """
 
     parity: int | None = None
@@ -65,6 +68,7 @@ class Order:
     arrays: list = field(default_factory=list)
     late: Late | None = None
     ran: int = 0
+    log: HazardLog | None = None
     _stops: dict = field(
         default_factory=dict
     )  # {first block of a wave: where each of its roles begins to be late}
@@ -76,7 +80,7 @@ class Order:
         """
         accesses = races.excused()
         if accesses:
-            for late in sequences(accesses, races.order, threads):
+            for late in sequences(accesses, races.handovers.learners, races.order, threads):
                 yield Order(None, Meetings(roles=dict(self.meetings.roles)), late=late)
 
     def may_begin_again(self, waits: bool) -> bool:

@@ -74,6 +74,9 @@ class Part:
     def updated(self) -> None:
         """Note that an atomic of this part has run."""
 
+    def makes_ready(self) -> None:
+        """Note that this part comes to a fence or a barrier, behind which its work may be published."""
+
     def leaves(self, watch) -> None:
         """Note that the part has left a loop in which it may have waited."""
         if self.waiting is watch:

@@ -34,7 +34,8 @@ class Role(Part):
     def __init__(self, crew: "Crew", lanes: Mask, stops: frozenset = frozenset()):
         super().__init__(crew, lanes)
         self.crew, self.run, self.stuck = crew, None, None
-        self.tried, self.stops, self._awaited, self._told = -1, stops, stops, False
+        self.tried, self.stops, self._awaited = -1, stops, stops
+        self._told, self._to_publish = False, False
 
     @property
     def shared(self):
@@ -64,11 +65,21 @@ class Role(Part):
                 super().hand_over()  # as a role that does not wait
 
     def comes_to(self, function: str, node: ast.stmt) -> None:
-        """Note that the role comes to a statement: from here on it may be late."""
-        if self._awaited and any(name == function and _holds(node, line) for name, line in self._awaited):
-            self._awaited = frozenset()
-            self.crew.is_late(self)
-            super().hand_over()
+        """Note that the role comes to a statement: it may be late from here, or from its next fence or barrier, on."""
+        here = [at_once for name, line, at_once in self._awaited if name == function and _holds(node, line)]
+        self._to_publish |= bool(here)
+        if any(here):
+            self._becomes_late()
+
+    def makes_ready(self) -> None:
+        """Note that the role comes to a fence or a barrier, behind which its work may be published."""
+        if self._to_publish:
+            self._becomes_late()
+
+    def _becomes_late(self) -> None:
+        self._awaited, self._to_publish = frozenset(), False
+        self.crew.is_late(self)
+        super().hand_over()
 
     def updated(self) -> None:
         """Note an atomic or a barrier: in a sequence, waiting roles before this one try again before it goes on."""
@@ -121,6 +132,7 @@ class Role(Part):
         passed : int
             Number of blocks with which this role was the last to come.
         """
+        self.makes_ready()
         before, self.stuck, passed = (self.waiting, self.stuck), waits, 0
         waits.all_here, waits.all_votes = waits.here.copy(), waits.votes.copy()
         while waits.pending.any():
@@ -139,8 +151,8 @@ class Role(Part):
         here = sum(np.where(one.stuck.pending, one.stuck.here, 0) for one in at)
         living = sum(each_block(one.living) for one in self.crew.members)
         complete = self.stuck.pending & (here == living)
-        if self.stuck.whole and not (here == living).all():
-            return 0
+        if self.stuck.whole:
+            complete = (here > 0) & (here == living).all()
         if not complete.any():
             return 0
         for one in at:
@@ -194,7 +206,7 @@ class Crew(Parts):
     def __init__(self, wave: Wave, roles: list, stops: list | None = None):
         super().__init__()
         self.wave, self.in_vain, self.first = wave, 0, None
-        self.in_sequence, self.news = stops is not None, 0
+        self.in_sequence, self.news, self._late = stops is not None, 0, 0
         each = zip(roles, stops or [frozenset()] * len(roles), strict=True)
         self.members = [Role(self, Mask(wave, lanes), stop) for lanes, stop in each]
         self._sequence = [*self.members]
@@ -218,9 +230,10 @@ class Crew(Parts):
         return super().next_after(part)
 
     def is_late(self, role: Role) -> None:
-        """Let a role go on only if no other one can."""
+        """Let a role go on only if no other one can, not even one that became late after it."""
         self._sequence.remove(role)
-        self._sequence.append(role)
+        self._sequence.insert(len(self._sequence) - self._late, role)
+        self._late += 1
 
     def one_waits_before(self, role: Role) -> bool:
         """Return whether a role waits that comes before this one in the sequence."""

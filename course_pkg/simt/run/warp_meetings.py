@@ -7,6 +7,7 @@ function for all of them, and the others take over what it found.
 import numpy as np
 
 from course_pkg.simt.front.source import SourceLine
+from course_pkg.simt.run.hindsight import follow
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.roles import Role
 from course_pkg.simt.run.values import Value
@@ -25,6 +26,7 @@ def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
     role = run.half
     if not (isinstance(role, Role) and role.crew.in_parts_of_warps):
         return function(run, frame, node, name, arguments, mask)
+    role.makes_ready()
     waits = Waits(SourceLine(frame.program.name, node.lineno), mask, call=node, arguments=arguments)
     before, role.stuck, role_waits = role.stuck, waits, role.waiting
     while not waits.found:
@@ -37,7 +39,9 @@ def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
             waits.found = [function(run, frame, node, name, arguments, mask)]
     role.stuck, role.waiting = before, role_waits
     found = waits.found[0]
-    return run.view(found, found.data, found.type, found.key) if isinstance(found, Value) else found
+    if not isinstance(found, Value):
+        return found
+    return follow(run.view(found, found.data, found.type, found.key), lambda data: data, found)
 
 
 def _wait_alone(role: Role, there: list) -> np.ndarray:
