@@ -6,6 +6,7 @@ from functools import reduce
 import numpy as np
 from numba.core import types
 
+from course_pkg.core.access import BANK_BYTES, WARP
 from course_pkg.simt.counting.demands import Demands
 from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, differ_by_constants, never_alike
 from course_pkg.simt.counting.zeros import Zeros
@@ -13,6 +14,7 @@ from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.lanes import Mask
 
 NOTED = 64  # most elements of global memory that lanes may have in registers
+ROW = WARP * BANK_BYTES  # bytes of one row of all banks
 TOGETHER = ("add", "sub", "max", "min", "and_", "or_", "xor")  # atomics that one lane does for its whole warp
 
 
@@ -200,23 +202,29 @@ class Accesses(Demands):
     def _of_choice(self, place, kind: str, lanes) -> None:
         """Count one access to arrays that differ between threads: a warp makes one request to each memory."""
         behind: dict = {}  # the lanes that are done, by memory
-        for part in place.parts:
-            own, space = lanes.narrow(part.lanes.full), part.array.space
-            if own:
-                self._of_array(part, kind, own, 1, behind.get(space))
-                behind[space] = own.union(behind[space]) if space in behind else own
+        ways = [(part, lanes.narrow(part.lanes.full)) for part in place.parts]
+        ways = [(part, own) for part, own in ways if own]
+        tiles = [one for one in ways if one[0].array.space == "shared" and one[0].array.dtype.kind != "c"]
+        for part, own in ways:
+            space, banks = part.array.space, None
+            if len(tiles) > 1 and (part, own) in tiles:
+                banks = _side_by_side(tiles) if part is tiles[-1][0] else ()
+            self._of_array(part, kind, own, 1, behind.get(space), banks)
+            behind[space] = own.union(behind[space]) if space in behind else own
         arrays = [part.array for part in place.parts]
         spaces = {array.space for array in arrays}
-        if spaces != {"global"} or len({array.region.number for array in arrays}) < len(arrays):
+        if len(spaces) > 1 or "local" in spaces or len({a.region.number for a in arrays}) < len(arrays):
             self.counters.mixed |= {(space, kind, place.where) for space in spaces if len(arrays) > 1}
 
-    def _of_array(self, place, kind: str, lanes, width: int, behind=None) -> None:
+    def _of_array(self, place, kind: str, lanes, width: int, behind=None, banks=None) -> None:
         array = place.array
         if array.packed and array.space == "global":
             self._bytewise(place, kind, lanes, width, behind)
             return
         if array.dtype.kind != "c":
-            self.counters.access(array, kind, place.where, place.offset, lanes, width=width, behind=behind)
+            self.counters.access(
+                array, kind, place.where, place.offset, lanes, width=width, behind=behind, banks=banks
+            )
             return
         part = np.dtype(f"f{array.dtype.itemsize // 2}")
         halves = replace(array, dtype=part, flat=array.flat.view(part), extent=2 * array.extent)
@@ -240,6 +248,19 @@ class Accesses(Demands):
 
     def _count_access(self, place, kind: str, lanes, width: int) -> None:
         self.counters.access(place.array, kind, place.where, place.offset, lanes, width=width)
+
+
+def _side_by_side(tiles: list) -> tuple:
+    """Return where the elements of several tiles lie, as if these were one array, and the lanes that touch one.
+
+    Each tile begins in the first bank, as in a kernel whose tiles fill whole rows of banks.
+    """
+    base, at, lanes = 0, 0, tiles[0][1].minus(tiles[0][1])
+    for part, own in tiles:
+        at = np.where(own.full, base + part.offset, at)
+        lanes = lanes.union(own)
+        base += -(-part.array.extent * part.array.dtype.itemsize // ROW) * ROW // part.array.dtype.itemsize
+    return at, lanes
 
 
 def _one_a_block(place) -> bool:
