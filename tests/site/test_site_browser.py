@@ -51,6 +51,10 @@ bench.Table([{"n": 1}], "Recorded on a device of this name, 2026-11-22 and later
 import ipywidgets
 
 ipywidgets.Dropdown(options=["one", "other"])
+
+# %%
+words = {"points": [64, 128], "method": ["CG, by operations", "moments, s = 4"], "GPUs": [2, 16]}
+viz.explorer(lambda **chosen: viz.Picture(svg, str(chosen)), **words)
 """
 SCRIPT = """
 from course_pkg.viz import Picture
@@ -311,6 +315,28 @@ def test_a_page_of_source_has_the_empty_lines_of_the_source(browser, tmp_path):
     assert (two - one, last - two) == (40, 40)
     link = page.locator("a").last.bounding_box()
     assert abs(link["y"] - (two - 20)) <= 2, "the link stands on the empty line"
+    page.close()
+
+
+APART = """(words) => {
+  const boxes = words.map((word) => {
+    const range = document.createRange();
+    range.selectNodeContents(word);
+    return range.getBoundingClientRect();
+  });
+  const page = words[0].closest('.cell_output').getBoundingClientRect();
+  const apart = (a, b) => a.right + 8 <= b.left || b.right + 8 <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+  return boxes.every((a, i) => a.right <= page.right && boxes.every((b, k) => i === k || apart(a, b)));
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 900, 390])
+def test_words_of_sliders_in_a_row_do_not_touch(site, browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 720})
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri())
+    row = page.locator(".widget-hbox:has(> .widget-hslider)")
+    row.get_by_text("CG, by operations").wait_for()
+    assert row.locator(".widget-label, .widget-readout").evaluate_all(APART)
     page.close()
 
 
