@@ -325,7 +325,7 @@ APART = """(words) => {
     return range.getBoundingClientRect();
   });
   const page = words[0].closest('.cell_output').getBoundingClientRect();
-  const apart = (a, b) => a.right + 8 <= b.left || b.right + 8 <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+  const apart = (a, b) => a.right + 20 <= b.left || b.right + 20 <= a.left || a.bottom <= b.top || b.bottom <= a.top;
   return boxes.every((a, i) => a.right <= page.right && boxes.every((b, k) => i === k || apart(a, b)));
 }"""
 
