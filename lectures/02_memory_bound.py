@@ -1095,6 +1095,7 @@ bench.defend(my_t_peak, mine)
 bench.live(
     here.on_this_gpu,
     [found.one(what, n=2**26) for found in gpus.values() for what in (copies[2], triad)],
+    {VARIANTS[name]: name.replace("_", " ") for name in ("copy_two", "triad")},
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}

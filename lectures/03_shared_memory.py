@@ -940,4 +940,6 @@ bench.Comparison(on_cpu.measurements, on_cpu["triad"].t_eff_gb_s)
 from course_pkg.stencil import here
 
 two = [laplacian[name] for name in ("flat", "tiled")]
-bench.live(lambda: here.on_this_gpu(*two), [Ladder(found).measured(variant) for found in gpus for variant in two])
+bench.live(
+    lambda: here.on_this_gpu(*two), [Ladder(found).measured(v) for found in gpus for v in two], {v: v.title for v in two}
+)

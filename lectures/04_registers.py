@@ -1019,5 +1019,7 @@ from course_pkg.stencil import here
 
 three = [laplacian[name] for name in ("naive", "flat", "vectorised")]
 bench.live(
-    lambda: here.on_this_gpu(*three), [Ladder(found).measured(variant) for found in gpus for variant in three]
+    lambda: here.on_this_gpu(*three),
+    [Ladder(found).measured(v) for found in gpus for v in three],
+    {v: v.title for v in three},
 )

@@ -1101,6 +1101,7 @@ both_ends = baseline, two_kernel
 bench.live(
     lambda: here.on_this_gpu(*both_ends, edge=SMALL),
     [on.pair(v) for on in GPUS for v in both_ends],
+    {v: v.title for v in both_ends},
 )
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -1033,7 +1033,8 @@ from course_pkg.sstep import here as on_gpu
 
 ASKED = ((PCG, {}), (MOMENTS, {"s": 4}), (STABLE, {"s": 8}))
 known = [found for on in GPUS for v, how in ASKED if (found := on.solve(v, 128, **how))]
-bench.live(lambda: on_gpu.on_this_gpu(*ASKED), known) if known else Markdown(PENDING)
+titles = {v: v.titled(**how) for v, how in ASKED}
+bench.live(lambda: on_gpu.on_this_gpu(*ASKED), known, titles) if known else Markdown(PENDING)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **The clocks of the s-step kernels**, as Nsight Compute counted them. What a GPU has not counted says so.

@@ -576,7 +576,7 @@ bench.Table(
 # %% slideshow={"slide_type": "skip"} tags=["live"]
 LIVE = ("update_staged", "update_rows")
 bench.live(
-    lambda: here.on_this_gpu(*LIVE), [on.update(name) for on in GPUS for name in LIVE]
+    lambda: here.on_this_gpu(*LIVE), [on.update(name) for on in GPUS for name in LIVE], {VARIANTS[name]: VARIANTS[name].title for name in LIVE}
 )
 
 # %% slideshow={"slide_type": "skip"}

@@ -1,10 +1,10 @@
 """Tables of recorded measurements; on a computer with a GPU, the table also has a measurement on that GPU."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from course_pkg.bench import device as devices
 from course_pkg.bench.measurement import Measurement
-from course_pkg.core import CourseError, short_name
+from course_pkg.core import CourseError, Variant, short_name
 from course_pkg.core.sources import THIS_MACHINE, OfDevice
 from course_pkg.core.table import Table
 from course_pkg.core.units import format_time, or_unknown
@@ -24,7 +24,11 @@ class Live(Table):
         self.by_device = by_device
 
 
-def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measurement]) -> Live:
+def live(
+    measure: Callable[[], Iterable[Measurement]],
+    recorded: Iterable[Measurement],
+    titles: Mapping[Variant, str] | None = None,
+) -> Live:
     """Return a table of recorded measurements and, if there is a GPU, of the same measurements on it.
 
     Without a GPU, ``measure`` is not called. If it fails because memory or a package is missing, the table says so and
@@ -36,6 +40,9 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
         Measures on this machine's GPU, in a few seconds.
     recorded : iterable of Measurement
         Measurements of the same variants on other devices.
+    titles : dict of Variant to str, optional
+        What the lecture calls each variant: its ``title``, or what its ``titled`` returns. Other rows have the label of
+        the measurement.
 
     Raises
     ------
@@ -53,6 +60,12 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
     'NVIDIA H200, recorded'
     >>> list(live(lambda: [], [triad]).by_device)
     ['H200, recorded']
+
+    >>> from course_pkg.stencil.variants import VARIANTS
+    >>> tiled = VARIANTS["laplacian_tiled"]
+    >>> found = recorded("stencil").one(tiled.by("Numba CUDA"), shape=[512] * 3, dtype="float64")
+    >>> live(lambda: [], [found], {tiled: tiled.title}).rows[0]["what"]
+    'tiled'
     """
     recorded = list(recorded)
     if not recorded:
@@ -64,7 +77,7 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
             why = f"Measured on this machine's {devices.gpu().name}, beside what was recorded."
         except (CourseError, ImportError, MemoryError) as error:
             why = f"Not measured on this machine's {devices.gpu().name}: {error}"
-    names = _names([*here, *recorded])
+    names = _names([*here, *recorded], titles or {})
     rows = [_row(m, names, THIS_MACHINE) for m in here] + [_row(m, names, "recorded") for m in recorded]
     order = {label: i for i, label in enumerate(dict.fromkeys(row["what"] for row in rows))}
     rows.sort(key=lambda row: order[row["what"]])  # rows of the same work are adjacent, this machine's first
@@ -75,8 +88,9 @@ def live(measure: Callable[[], Iterable[Measurement]], recorded: Iterable[Measur
     return Live(rows, f"{why} {_origins(recorded)}", by_device)
 
 
-def _names(measurements) -> dict[int, str]:
-    """Name each measurement by its label, plus the parameters in which measurements of the same label differ."""
+def _names(measurements, titles) -> dict[int, str]:
+    """Name each measurement by its title or label, plus the parameters in which those of the same label differ."""
+    titles = {(variant.operation, variant.name): title for variant, title in titles.items()}
     named = {}
     for m in measurements:
         alike = [other.parameters for other in measurements if other.label == m.label]
@@ -85,7 +99,7 @@ def _names(measurements) -> dict[int, str]:
             f"{m.parameters[k]:,}" if isinstance(m.parameters[k], int) else m.parameters[k] for k in differ
         )
         said = (f"{k}\u00a0=\u00a0{value}" for k, value in zip(differ, values, strict=True))
-        named[id(m)] = ", ".join((m.label, *said))
+        named[id(m)] = ", ".join((titles.get((m.operation, m.variant), m.label), *said))
     return named
 
 

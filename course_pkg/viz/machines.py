@@ -8,7 +8,8 @@ from course_pkg.viz.axes import plain_log, spread
 from course_pkg.viz.picture import Picture, draw
 from course_pkg.viz.style import BOUND, COMPUTE, INK, MEMORY, MUTED, SERIES, WASTED
 
-YEARS_PER_LETTER = 0.25  # of the memory wall's labels
+# of the memory wall's labels: the width of a letter, and the way from a point to its label
+YEARS_PER_LETTER, YEARS_TO_LABEL = 0.25, 0.35
 LETTER = 6.5  # points: width of a letter of a roofline's labels
 CLOSE = 0.7  # a point above this share of the slope has its name above the slope
 
@@ -205,13 +206,14 @@ def _label_beside(ax, points):
     for x, y, text in points:
         left = any(0 < px - x <= 3.2 and max(py / y, y / py) < 1.35 for px, py, _ in points)
         wide = YEARS_PER_LETTER * len(f"{text}: {y:.0f}")
-        start, end = (x - wide, x) if left else (x, x + wide)
+        near, far = YEARS_TO_LABEL - YEARS_PER_LETTER, YEARS_TO_LABEL + wide  # a letter apart
+        start, end = (x - far, x - near) if left else (x + near, x + far)
         met = [c for c in columns if any(start < b and a < end for a, b, *_ in c)]
         columns = [c for c in columns if c not in met]
         columns.append([(start, end, scale * np.log(y), x, y, text, left), *(one for c in met for one in c)])
     for column in columns:
         column.sort(key=lambda one: one[2])
-        places = spread([place for _, _, place, *_ in column], 17)
+        places = spread([place for _, _, place, *_ in column], 15.5)
         for (_, _, place, x, y, text, left), found in zip(column, places, strict=True):
             ax.annotate(
                 f"{text}: {y:.0f}", (x, y), xytext=(-9 if left else 9, found - place), textcoords="offset points",

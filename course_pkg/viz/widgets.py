@@ -16,8 +16,7 @@ from course_pkg.viz.picture import Picture
 
 MAX_FRAMES = 40
 MAX_COMBINATIONS = 120
-# of a slider beside others: its value is not read as a part of the next one's label; narrower, it begins a row
-ROOM = {"width": "auto", "min_width": "240px", "margin": "2px 14px 2px 2px"}
+LEAST_VALUE = 5  # letters: a shorter value has as much room beside its slider
 
 
 class Controls(W.VBox):
@@ -132,7 +131,7 @@ def explorer(make, *, start=None, **choices) -> Controls:
         for chosen in product(*(range(len(values)) for values in choices.values()))
     }
     controls = [
-        _control(name.replace("_", " "), values, i, flex=_share(name, values), **ROOM)
+        _control(name.replace("_", " "), values, i, **_room(name, values))
         for (name, values), i in zip(choices.items(), at, strict=True)
     ]
     row = W.HBox(controls, layout=W.Layout(flex_flow="row wrap", width="100%"))
@@ -181,9 +180,21 @@ def _nested(frames, controls, chosen):
     return stack
 
 
-def _share(name, values):
-    """Return a control's share of its row: longer words get more, and a slider is about as long as 24 letters."""
-    return f"{24 + len(name) + max(len(_text(value)) for value in values)} 1 0px"
+def _room(name, values) -> dict[str, str]:
+    """Return the layout of a slider beside others: where its words and a track have no room, it begins a row.
+
+    Longer words get more of the row, and a track is about as long as 24 letters. The margin keeps a value from being
+    read as a part of the next label.
+    """
+    longest = max(len(_text(value)) for value in values)
+    letters = len(name) + max(longest, LEAST_VALUE)
+    return {
+        "flex": f"{24 + len(name) + longest} 1 0px",
+        "width": "auto",
+        # the track, its gaps and the words; on a phone, the row without the margin
+        "min_width": f"min(100% - 16px, max(240px, 8em + 50px + {letters}ch))",
+        "margin": "2px 14px 2px 2px",
+    }
 
 
 def _control(label, values, index, **layout):

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from course_pkg.bench import Device, Measurement, live
-from course_pkg.core import Cost, CourseError
+from course_pkg.core import Cost, CourseError, Library
+from course_pkg.stencil.variants import VARIANTS as STENCIL
 
 module = importlib.import_module("course_pkg.bench.live")  # the package's name `live` is the function
 H200, MINE = Device("gpu", "NVIDIA H200", 132, 0, 0), Device("gpu", "My GPU", 1, 0, 0)
@@ -70,6 +71,16 @@ def test_the_same_work_of_two_sizes_is_told_apart_and_each_size_stands_with_its_
         ("copy, n\u00a0=\u00a08,192", "NVIDIA H200"),
         ("triad", "NVIDIA H200"),
     ]
+
+
+def test_a_variant_has_its_title_and_other_work_its_label(a_gpu):
+    tiled = STENCIL["laplacian_tiled"]
+    what = tiled.by(Library.NUMBA_CUDA)
+    table = live(
+        lambda: [measured(what, MINE)], [measured(what), measured("copy")], {tiled: "through a tile"}
+    )
+    assert [row["what"] for row in table.rows] == ["through a tile", "through a tile", "copy"]
+    assert live(lambda: [], [measured(what)]).rows[0]["what"] == what.label
 
 
 @pytest.mark.parametrize(

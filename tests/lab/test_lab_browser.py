@@ -32,6 +32,7 @@ from lab_pages import (
     until,
     until_done,
 )
+from looks import broken_dates, contrast_of_arrow
 from PIL import Image
 
 from course_pkg import viz
@@ -170,6 +171,30 @@ def test_figures_and_values_are_legible_in_a_narrow_window(lab, page, axe):
         "a value lies over the next slider's name"
     )
     assert page.problems == []
+
+
+LIST = """\
+import ipywidgets
+from course_pkg.core.table import Table
+
+display(ipywidgets.Dropdown(options=["one", "other"]))
+Table([{"n": 1}], "Recorded on a device of this name, 2026-11-22 and later.")"""
+
+
+def test_the_arrow_of_a_list_is_seen_and_dates_are_whole(lab, in_view):
+    path = lab.root / "lectures" / "list.ipynb"
+    cells = [nbformat.v4.new_code_cell(LIST)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC}), path)
+    sign(lab, path)
+    open_beside(in_view, "lectures/list.ipynb")
+    assert not run_all(in_view)["errors"]
+    choice = in_view.locator(f"{SHOWN_PANEL} .widget-dropdown select")
+    choice.wait_for(timeout=180_000)
+    assert contrast_of_arrow(choice) >= 3
+    change_theme(in_view, "Dark")
+    assert contrast_of_arrow(choice) >= 3
+    change_theme(in_view, "Light")
+    assert broken_dates(in_view.locator(f"{SHOWN_PANEL} .course-table caption")) == []
 
 
 def test_a_picture_stays_when_its_widget_is_gone(lab, in_view):

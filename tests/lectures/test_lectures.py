@@ -8,6 +8,7 @@ import pytest
 from needs import need_browser
 
 from course_pkg.commands import sync
+from course_pkg.core import Library
 from course_pkg.grading import exercise
 from course_pkg.paths import repo_root
 from course_pkg.slides import build
@@ -124,6 +125,14 @@ def test_lecture_has_its_parts(lecture):
 def test_lecture_runs_from_top_to_bottom(lecture, executed):
     notebook = executed(lecture)  # raises if a cell fails or warns
     assert all(cell.execution_count for cell in code_cells(nbformat.read(notebook, as_version=4)))
+
+
+@pytest.mark.parametrize("lecture", LECTURES, ids=name)
+def test_a_table_of_this_gpu_calls_methods_as_the_lecture_does(lecture, executed):
+    cells = nbformat.read(executed(lecture), as_version=4).cells
+    live = [cell for cell in cells if "live" in cell.metadata.get("tags", [])]
+    said = "".join(output.get("data", {}).get("text/plain", "") for cell in live for output in cell.outputs)
+    assert live and Library.NUMBA_CUDA not in said, "give bench.live the titles of the variants"
 
 
 @pytest.mark.browser

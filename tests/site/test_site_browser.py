@@ -1,11 +1,11 @@
 """A small site in a browser: nothing leaves the machine, and its widgets answer without a kernel."""
 
-import re
 import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
+from looks import broken_dates, contrast_of_arrow
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from needs import need_browser, need_scripts
 
@@ -14,6 +14,7 @@ from course_pkg.paths import repo_root
 
 pytestmark = [pytest.mark.slow(45), pytest.mark.browser]
 
+SHEET = repo_root() / "docs" / "site" / "static" / "site.css"
 LECTURE = """\
 # ---
 # jupyter:
@@ -50,6 +51,10 @@ bench.Table([{"n": 1}], "Recorded on a device of this name, 2026-11-22 and later
 import ipywidgets
 
 ipywidgets.Dropdown(options=["one", "other"])
+
+# %%
+words = {"points": [64, 128], "method": ["CG, by operations", "moments, s = 4"], "GPUs": [2, 16]}
+viz.explorer(lambda **chosen: viz.Picture(svg, str(chosen)), **words)
 """
 SCRIPT = """
 from course_pkg.viz import Picture
@@ -262,15 +267,6 @@ def test_no_line_begins_with_the_sign_after_a_formula(site, browser):
     page.close()
 
 
-BROKEN = """(caption, widths) => {
-  const date = caption.querySelector('.whole');
-  return widths.filter((width) => {
-    caption.closest('table').style.width = `${width}px`;
-    return date.getClientRects().length > 1;
-  });
-}"""
-
-
 def test_a_number_and_its_unit_and_a_date_are_on_one_line(site, browser):
     page = browser.new_page()
     page.goto((site[0] / "lectures" / "01_small.html").as_uri())
@@ -278,13 +274,8 @@ def test_a_number_and_its_unit_and_a_date_are_on_one_line(site, browser):
     assert page.locator("article p code").first.inner_text() == "in 8 GB", "code stays as it is"
     caption = page.locator(".course-table caption")
     assert caption.locator(".whole").inner_text() == "2026-11-22"
-    assert caption.evaluate(BROKEN, list(range(120, 480))) == []
+    assert broken_dates(caption) == []
     page.close()
-
-
-def luminance(colour):
-    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
-    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -296,13 +287,56 @@ def test_the_arrow_of_a_list_is_seen_on_its_ground(site, browser, theme):
     page.wait_for_function(
         "getComputedStyle(document.querySelector('.widget-dropdown select')).backgroundImage !== 'none'"
     )
-    picture, ground = choice.evaluate(
-        "e => { const s = getComputedStyle(e); return [s.backgroundImage, s.backgroundColor]; }"
-    )
-    ink = [int(picture.split("%23")[1][k : k + 2], 16) for k in (0, 2, 4)]
-    paper = [int(part) for part in re.findall(r"\d+", ground)[:3]]
-    light, dark = sorted((luminance(ink), luminance(paper)), reverse=True)
-    assert (light + 0.05) / (dark + 0.05) >= 3
+    assert contrast_of_arrow(choice) >= 3
+    page.close()
+
+
+SOURCE = """\
+<link rel="stylesheet" href="{}"><pre style="line-height: 20px">first
+
+<div class="viewcode-block">
+<a class="viewcode-back" style="float: right" href="#">[docs]</a>
+<span>def one</span>
+</div>
+
+<div class="viewcode-block">
+<a class="viewcode-back" style="float: right" href="#">[docs]</a>
+<span>def two</span>
+</div>
+
+<span>last</span></pre>"""
+
+
+def test_a_page_of_source_has_the_empty_lines_of_the_source(browser, tmp_path):
+    (tmp_path / "page.html").write_text(SOURCE.format(SHEET.as_uri()))
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    one, two, last = (box["y"] for box in (line.bounding_box() for line in page.locator("span").all()))
+    assert (two - one, last - two) == (40, 40)
+    link = page.locator("a").last.bounding_box()
+    assert abs(link["y"] - (two - 20)) <= 2, "the link stands on the empty line"
+    page.close()
+
+
+APART = """(words) => {
+  const boxes = words.map((word) => {
+    const range = document.createRange();
+    range.selectNodeContents(word);
+    return range.getBoundingClientRect();
+  });
+  const page = words[0].closest('.cell_output').getBoundingClientRect();
+  const apart = (a, b) => a.right + 20 <= b.left || b.right + 20 <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+  return boxes.every((a, i) => a.right <= page.right && boxes.every((b, k) => i === k || apart(a, b)));
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 900, 390])
+def test_words_of_sliders_in_a_row_do_not_touch(site, browser, width):
+    page = browser.new_page(viewport={"width": width, "height": 720})
+    page.goto((site[0] / "lectures" / "01_small.html").as_uri())
+    row = page.locator(".widget-hbox:has(> .widget-hslider)")
+    row.get_by_text("CG, by operations").wait_for()
+    assert row.locator(".widget-label, .widget-readout").evaluate_all(APART)
     page.close()
 
 

@@ -52,7 +52,9 @@ def test_a_slider_with_long_words_gets_a_longer_part_of_its_row():
     """The row is divided by letters alone: with a fixed length for each slider, long words would leave it no track."""
     controls, _ = parts(explorer(frame, halo=["none", "a word of many letters"], padding=[1]))
     assert [control.layout.flex for control in controls] == [f"{24 + 4 + 22} 1 0px", f"{24 + 7 + 1} 1 0px"]
-    assert all(control.layout.min_width == "240px" for control in controls), "narrower, it begins a row"
+    letters = [4 + 22, 7 + 5]
+    room = [f"min(100% - 16px, max(240px, 8em + 50px + {n}ch))" for n in letters]
+    assert [control.layout.min_width for control in controls] == room, "narrower, it begins a row"
 
 
 def test_each_control_drives_all_stacks_of_its_level(monkeypatch):
