@@ -219,8 +219,13 @@ for steps in (3, 7, 8):
     )
 add(
     fields_overwritten,
-    lambda: (states(), zeros(N, "uint64"), 6),
+    lambda: (states(), numbers(6, "uint64"), zeros(N, "uint64"), 6),
     "stores that the same trip overwrites are none",
+)
+add(
+    mapped_in_memory,
+    lambda: (numbers(N) - 1.0, 3.5, 7),
+    "a loop that touches one element alone: it is loaded before and stored behind the loop",
 )
 add(
     stored_twice_with_another_between,
