@@ -11,7 +11,7 @@ from course_pkg.simt.counting.forms import carries, forms, forms_of_arithmetic, 
 from course_pkg.simt.front.walking import walk
 
 ACCESSES = ("requests", "sectors", "wavefronts", "bank_conflicts")
-FEW_BYTES = 48  # a local array of at most this size may stay in registers even if a variable indexes it
+FEW_BYTES = 48  # at most so many bytes of 4-byte elements stay in registers even if variables index them
 MANY_ELEMENTS = 32  # a local array of at most this many elements certainly stays in registers
 SEVERAL = "threads access different arrays by one instruction"
 EXPANDED = "what makes up a function such as exp is not counted"
@@ -50,7 +50,7 @@ class Doubtful:
         )
 
 
-def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
+def doubtful(programs, counters, in_registers, selected) -> dict[str, Doubtful]:
     """Return the counts of a launch that are not certain, by their names.
 
     Parameters
@@ -60,6 +60,8 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
     counters : Counters
     in_registers : collection of int
         Regions of the local arrays that are not counted.
+    selected : collection of int
+        Those of them that variables index, so that elements are selected.
     """
     found: dict[str, Doubtful] = {}
     sites = [s for s in counters.sites.values() if s.region not in in_registers and s.kind != "atomic"]
@@ -82,15 +84,11 @@ def doubtful(programs, counters, in_registers) -> dict[str, Doubtful]:
                     for field in ACCESSES:
                         if getattr(site, field):
                             add(f"{site.space}_{site.kind}.{field}", word, program.name, node.lineno, reason)
-    for site in sites:
-        if (
-            site.space == "local"
-            and site.touched is not None
-            and site.touched.size * site.itemsize <= FEW_BYTES
-        ):
+    for site in counters.sites.values():
+        if site.region in selected:
             for field in ACCESSES[:2]:
-                quantity = f"local_{site.kind}.{field}"
-                add(quantity, "at most", *site.where, "the compiler may keep so small an array in registers")
+                reason = "another version of the compiler may not keep so small an array in registers"
+                add(f"local_{site.kind}.{field}", "at least", *site.where, reason)
     for site in counters.sites.values():
         large = site.region in in_registers and site.touched is not None and site.touched.size > MANY_ELEMENTS
         if large and any(in_long_loops(program, site) for program in programs):

@@ -4,8 +4,9 @@ import dataclasses
 
 import numpy as np
 
+from course_pkg.core.access import BANK_BYTES
 from course_pkg.core.limits import REGISTER_BYTES
-from course_pkg.simt.counting.certainty import doubtful
+from course_pkg.simt.counting.certainty import FEW_BYTES, doubtful
 from course_pkg.simt.counting.sites import Counters, Site
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.report.kernel_profile import KernelProfile
@@ -14,7 +15,7 @@ from course_pkg.simt.report.quantities import SPACES, AccessCounts, FlopCounts, 
 
 def build(launch, state, counters: Counters) -> KernelProfile:
     """Return the profile of a launch."""
-    registers = _registers(state)
+    registers, selected = _registers(state)
     sites = [s for s in counters.sites.values() if s.region not in registers]
     by_line: dict[SourceLine, LineCounts] = {}
     for where in sorted({s.where for s in sites} | set(counters.flops)):
@@ -33,16 +34,20 @@ def build(launch, state, counters: Counters) -> KernelProfile:
         by_line=by_line, by_array=by_array, integer_ops=counters.integer_ops, active_lanes=at_work,
         barriers=counters.barriers, sources={p.name: p.source for p in state.programs.values()},
         in_registers=tuple(registers.values()), sites=sites, notes=state.log.notes.found,
-        doubtful=doubtful(state.programs.values(), counters, registers),
+        doubtful=doubtful(state.programs.values(), counters, registers, selected),
     )  # fmt: skip
 
 
-def _registers(state) -> dict[int, str]:
-    """Return the local arrays that a compiler keeps in registers, by the number of their region.
+def _registers(state) -> tuple[dict[int, str], set[int]]:
+    """Return the local arrays that a compiler keeps in registers, by the number of their region, and the selected ones.
 
-    The compiler does so if it knows the values of all indices into an array and a thread has enough registers.
+    The compiler does so if it knows the values of all indices into an array and a thread has enough registers. It also
+    does so if a thread needs few words of local memory in all: then it compares an index with each word's, and selects.
     """
-    spilled = {a.region.number for a in state.local_arrays if not a.region.constant_index_only}
+    varying = {a.region.number: a for a in state.local_arrays if not a.region.constant_index_only}
+    words = all(a.dtype.itemsize == BANK_BYTES for a in varying.values())
+    few = words and sum(a.region.size * a.region.unit for a in varying.values()) <= FEW_BYTES
+    spilled = set() if few else set(varying)
     small_first = sorted(state.local_arrays, key=lambda a: a.region.size * a.region.unit)
     kept, room = {}, REGISTER_BYTES
     for array in small_first:
@@ -51,7 +56,7 @@ def _registers(state) -> dict[int, str]:
             room -= array.region.size * array.region.unit
             if room >= 0:
                 kept[number] = array.name
-    return kept
+    return kept, set(varying) & set(kept)
 
 
 def _line(sites, unique, operations, by_region=False) -> LineCounts:

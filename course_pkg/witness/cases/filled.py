@@ -136,7 +136,7 @@ def fields_overwritten(states, more, out, steps):
     i = cuda.grid(1)
     total = types.uint64(0)
     for k in range(steps):
-        total += next_state(states, i) ^ more[k]
+        total += more[k] ^ next_state(states, i)
         total += next_state(states, i)
     out[i] = total
 
