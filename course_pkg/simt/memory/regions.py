@@ -31,6 +31,9 @@ class Region:
         What the region would contain if atomics had been done earlier (:mod:`course_pkg.simt.run.hindsight`).
     held : dict
         For each integer that atomics update, the value before the last change.
+    unwritten : dict
+        What was read from unwritten elements and stored here (:mod:`.unwritten`): for each statement, an array with a
+        number for each unit of all copies.
     constant_index_only : bool
         Whether a compiler knows the values of all indices into the arrays of this region and into their views.
     alike : bool
@@ -47,6 +50,7 @@ class Region:
     initialised: np.ndarray | None = None
     otherwise: dict = field(default_factory=dict)
     held: dict = field(default_factory=dict)
+    unwritten: dict = field(default_factory=dict)
     constant_index_only: bool = True
     place: tuple = ()
     alike: bool = field(init=False)

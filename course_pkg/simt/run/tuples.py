@@ -6,6 +6,7 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.vectors import parts_of
 from course_pkg.simt.memory.regions import Arrays
+from course_pkg.simt.memory.unwritten import of_choice, together
 from course_pkg.simt.run.choices import chosen
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
@@ -94,6 +95,9 @@ def _chosen(run, frame, node, values, index, mask):
     value = run.derived(
         choose(index.data, *(v.data for v in values)), values[0].type, key, (index, *values), mask
     )
+    at = np.where(index.data < 0, index.data + len(values), index.data)
+    ways = [(at == number, one) for number, one in enumerate(values)]
+    value.unwritten = together(index.unwritten, of_choice(*ways))
     return follow(value, choose, index, *values)
 
 
