@@ -178,7 +178,7 @@ class Handovers:
         event : int
             Number of the atomics that the decision depends on.
         """
-        per_block, pending = self.order.threads_per_block, self._pending[event]
+        per_block, pending = self.order.threads_per_block, self._pending[int(event)]
         some = decided.any(axis=0)
         of_block: dict = {}
         if some.any() and (by[some] == ANYBODY).any():
