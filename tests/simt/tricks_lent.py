@@ -114,7 +114,7 @@ TRICKS = {
     "two flags of two threads, the other one stored": Trick(
         TWO + "if s[0] == 1 or s[1] == 2:\n    a[i] = s[1]", "race", **MORE
     ),
-    "the sum of two flags": Trick(TWO + "if s[0] + s[1] == 2:\n" + READ, CLEAN, **MORE),
+    "the sum of two lent flags": Trick(TWO + "if s[0] + s[1] == 2:\n" + READ, CLEAN, **MORE),
     "the sum of two flags, one of which is enough": Trick(
         TWO + "if s[0] + s[1] >= 1:\n" + READ, "race", **MORE
     ),
