@@ -132,7 +132,7 @@ TRICKS = {
         "race",
         **MORE,
     ),
-    "two flags that are equal": Trick(TWO + "if s[0] == s[1]:\n    a[i] = s[0]", "race", **MORE),
+    "two lent flags that are equal": Trick(TWO + "if s[0] == s[1]:\n    a[i] = s[0]", "race", **MORE),
     "two flags that are equal, and data": Trick(TWO + "if s[0] ^ s[1] == 0:\n" + READ, "race", **MORE),
     "the lesser of two flags": Trick(TWO + "if min(s[0], s[1]) == 1:\n" + READ, CLEAN, **MORE),
     "the larger of two flags": Trick(TWO + "if max(s[0], s[1]) == 1:\n" + READ, "race", **MORE),
