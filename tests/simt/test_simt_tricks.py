@@ -17,6 +17,7 @@ import tricks_lent
 import tricks_many
 import tricks_names
 import tricks_order
+import tricks_readers
 import tricks_seen
 import tricks_setters
 import tricks_swaps
@@ -33,6 +34,7 @@ from course_pkg.simt.run.kernel import Kernel
 ROOMS = (
     *(tricks_names, tricks_choices, tricks_order, tricks_atomics, tricks_alike, tricks_many, tricks_lent),
     *(tricks_flags, tricks_swaps, tricks_seen, tricks_setters, tricks_together, tricks_views, tricks_warps),
+    tricks_readers,
 )
 TRICKS = {name: trick for room in ROOMS for name, trick in room.TRICKS.items()}
 HELPERS = """

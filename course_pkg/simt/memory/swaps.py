@@ -18,6 +18,7 @@ from course_pkg.simt.memory.publications import Publication, Sight
 ADDS = ("add", "inc", "dec")
 SWAPS = ("cas", "compare_and_swap")
 MOST_STATES = 4096
+MOST_BALANCES = 4
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,11 @@ class Balances:
 
     @property
     def mixed(self) -> bool:
-        """Whether threads both swap and add."""
-        return self.known and len({step.adds for step in self.steps}) > 1
+        """Whether a swap needs another number than 0, or threads also add; and whether balances are few."""
+        kinds = {
+            (step.adds, None if step.adds else step.needs) for step in self.steps if step.needs or step.adds
+        }
+        return self.known and bool(kinds) and len(set(self._balance.values())) <= MOST_BALANCES
 
     def reached(self, published: list, start: set | None = None) -> set | None:
         """Return all states behind some states, or behind the first one; None if they are too many."""
@@ -141,7 +145,9 @@ class Balances:
     def _before(self, sight: Sight, missing: dict) -> dict[int, list]:
         """Return which publications of each thread came before a swap in every order, of those that may be missing."""
         published = sight.element.published
-        mine = replace(self.steps[sight.until], then=0)  # its thread does nothing more before the others' atomics
+        mine = replace(
+            self.steps[sight.until], then=0
+        )  # its thread does nothing more before the others' atomics
         states = self.reached(published)
         sure: dict[int, list] = {thread: [] for thread in missing}
         behind: dict[int, set | None] = {}

@@ -55,12 +55,12 @@ class Late:
         return [lanes for lanes, _ in parts], [stop for _, stop in parts]
 
 
-def sequences(accesses: dict, order: Order, threads: int) -> Iterator[Late]:
+def sequences(accesses: dict, order: Order, threads: int, others: dict) -> Iterator[Late]:
     """Yield who is late in each further run.
 
     The groups are single threads if they are few, else the late threads of each warp, or of each block. If these are
     still too many, the first and the last ones are late. From a statement on, only the first and the last thread are
-    late.
+    late; also those which another thread had to know only in such a run, as the writer that comes before all readers.
 
     Parameters
     ----------
@@ -70,13 +70,15 @@ def sequences(accesses: dict, order: Order, threads: int) -> Iterator[Late]:
     order : memory.order.Order
     threads : int
         Threads of a wave: the more these are, the fewer groups are late, because each takes as long as all threads.
+    others : dict
+        Like ``accesses``, of the runs that were yielded before: whoever runs them fills it.
 
     Examples
     --------
     >>> at, order = {("kernel", 3)}, Order(64)
-    >>> [one.groups for one in sequences({5: at, 1: at}, order, 64)]
-    [((1,), (5,)), ((1,), (5,)), ((5,), (1,))]
-    >>> next(sequences(dict.fromkeys(range(64), at), order, 64)).groups == ((*range(32),), (*range(32, 64),))
+    >>> [one.groups for one in sequences({5: at, 1: at}, order, 64, {5: at, 9: at})]
+    [((1,), (5,)), ((1,), (5,)), ((5,), (1,)), ((9,),)]
+    >>> next(sequences(dict.fromkeys(range(64), at), order, 64, {})).groups == ((*range(32),), (*range(32, 64),))
     True
     """
     most = max(2, MOST_LATE // (1 + threads // MANY_THREADS))
@@ -90,7 +92,14 @@ def sequences(accesses: dict, order: Order, threads: int) -> Iterator[Late]:
     if len(late) > most:
         late = *late[: most // 2], *late[-(most - most // 2) :]
     yield Late(late)
-    held = sorted({min(accesses), max(accesses)})
-    yield Late(tuple((thread,) for thread in held), tuple(frozenset(accesses[thread]) for thread in held))
+    yield _held(accesses)
     if len(late) > 1:
         yield Late(late[::-1])
+    new = {thread: at for thread, at in others.items() if thread not in accesses}
+    if new:
+        yield _held(new)
+
+
+def _held(accesses: dict) -> Late:
+    held = sorted({min(accesses), max(accesses)})
+    return Late(tuple((thread,) for thread in held), tuple(frozenset(accesses[thread]) for thread in held))

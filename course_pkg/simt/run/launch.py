@@ -135,10 +135,13 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
             times, least, most = LATE
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
             left = most if threads <= MANY_THREADS else min(most, max(least, times * order.ran))
-            for late in order.with_late(state.races, threads):
+            others: dict = {}
+            for late in order.with_late(state.races, threads, others):
                 put(arrays, before)
                 with suppress(SimtError):  # too long, or threads need the late ones, though no atomic says so
-                    state.log.add_all(run(late, None, left).log)
+                    found = run(late, None, left)
+                    state.log.add_all(found.log)
+                    others |= found.races.excused()
                 left -= late.ran
                 if state.log.raced or left <= 0:
                     break
