@@ -51,8 +51,8 @@ def _run(monkeypatch=None):
 def test_late_threads_leave_no_numbers_counts_or_prints(monkeypatch, capsys):
     """In the launches with late threads, another block is the last one and prints."""
     found, arrays, ran = _run(monkeypatch)
-    assert len(ran) == 3
-    assert len({one.late for one in ran}) == 3
+    assert len(ran) == 4
+    assert len({one.late for one in ran}) == 4
     assert all(one.ran > 0 for one in ran)
     assert not found.hazards
     assert capsys.readouterr().out == f"block {BLOCKS - 1}\n"
@@ -87,9 +87,10 @@ def test_a_budget_of_statements_is_that_of_the_first_launch():
 @pytest.mark.parametrize(("threads", "most"), [(64, MOST_LATE), (MANY_THREADS, MOST_LATE // 2), (1 << 18, 2)])
 def test_of_too_many_groups_the_first_and_the_last_are_late(threads, most):
     accesses = {thread: {("kernel", 4)} for thread in range(0, 100 * 64, 64)}
-    first, held, back = sequences(accesses, Barriers(64), threads)
+    first, held, back, new = sequences(accesses, Barriers(64), threads, {7: {("kernel", 9)}})
     assert len(first.groups) == most
     assert (first.groups[0], first.groups[-1]) == ((0,), (99 * 64,))
     assert back.groups == first.groups[::-1]
     assert held.groups == ((0,), (99 * 64,))
     assert held.stops == (frozenset({("kernel", 4)}),) * 2
+    assert (new.groups, new.stops) == (((7,),), (frozenset({("kernel", 9)}),))

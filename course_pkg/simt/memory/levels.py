@@ -63,17 +63,6 @@ class BehindExchange(Stand):
 
 
 @dataclass(eq=False)
-class BehindSwaps(Stand):
-    """A swap of a number that threads also add to; ``offsets`` as below."""
-
-    offsets: list = field(default_factory=list)
-
-    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
-        """Do what :meth:`.Stand.learnt` says."""
-        return self.level.balances.learnt(self, thread, clocks) if all(worlds) else []
-
-
-@dataclass(eq=False)
 class AmongAdditions(Stand):
     """An addition among others; ``offsets``: by how much each world's number differs from the one that was found."""
 
@@ -173,6 +162,27 @@ class AmongAdditions(Stand):
         return places, trail.noticed
 
 
+@dataclass(eq=False)
+class BehindSwaps(Stand):
+    """A swap of a number that threads also add to; ``offsets`` as below."""
+
+    offsets: list = field(default_factory=list)
+
+    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
+        """Do what :meth:`.Stand.learnt` says."""
+        return self.level.balances.learnt(self, thread, clocks) if all(worlds) else []
+
+
+@dataclass(eq=False)
+class SwapAmongAdditions(AmongAdditions):
+    """A swap of a number that is changed by additions and swaps alone."""
+
+    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
+        """Do what :meth:`.Stand.learnt` says, by the sums and by the numbers between the atomics."""
+        found = super().learnt(worlds, thread, clocks)
+        return found + (self.level.balances.learnt(self, thread, clocks) if all(worlds) else [])
+
+
 class Levels:
     """The levels of a launch, in a kernel with fences.
 
@@ -239,11 +249,12 @@ class Levels:
 
 def _way(name: str, sight: Sight, level: Level, found):
     """Return what an atomic may tell: a class, other numbers that it might have found, and the class's last field."""
-    if name in SWAPS and level.balances.mixed:
-        return BehindSwaps, found + np.array(NEAR).astype(found.dtype), list(NEAR)
+    swaps = name in SWAPS and level.balances.mixed
     if not level.mixed:
-        offsets = level.offsets(WORLDS)
-        return AmongAdditions, found + np.array(offsets).astype(found.dtype), offsets
+        offsets, kind = level.offsets(WORLDS), SwapAmongAdditions if swaps else AmongAdditions
+        return kind, found + np.array(offsets).astype(found.dtype), offsets
+    if swaps:
+        return BehindSwaps, found + np.array(NEAR).astype(found.dtype), list(NEAR)
     if level.put[0] != sight.until - 1:
         return None
     between = sight.element.published[level.put[1] + 1 : sight.until]

@@ -88,6 +88,8 @@ class Array:
         If ``offset`` varies, the compiler knows that it is a multiple of so many elements; 0 if it does not vary.
     floating : bool
         Whether the elements are floating-point numbers. This also holds for a view of them as another type.
+    passing : Passing or None
+        How far loops over the ``flat`` of an array have come (:mod:`course_pkg.simt.run.sequences`).
     """
 
     name: str
@@ -106,6 +108,7 @@ class Array:
     outer: tuple = ()
     floating: bool = False
     aligned: int = 0
+    passing: Any = None
 
     def __post_init__(self):
         self.floating |= self.dtype.kind in "fc"
@@ -163,6 +166,7 @@ class Choice:
 
 
 Arrays = Array | Choice
+TORN = "torn"  # in place of a Passing: different ones in different threads
 
 
 def regions_of(thing) -> tuple:

@@ -13,7 +13,7 @@ import numpy as np
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import INT64
-from course_pkg.simt.memory.regions import Array, Arrays, Choice
+from course_pkg.simt.memory.regions import TORN, Array, Arrays, Choice
 from course_pkg.simt.memory.unwritten import of_either
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow, follow_either
@@ -145,7 +145,8 @@ def merge_views(run, mask, new: Array, old: Array) -> Array | None:
     offset = _chosen(mask, new.offset, old.offset)
     shape = tuple(_extent(run, mask, a, b) for a, b in zip(new.shape, old.shape, strict=True))
     key = new.key if new.key == old.key else run.numbering.fresh()
-    return replace(new, shape=shape, offset=offset, key=key)
+    passing = new.passing if new.passing is old.passing else TORN
+    return replace(new, shape=shape, offset=offset, key=key, passing=passing)
 
 
 def _same_memory(one: Array, other: Array) -> bool:
