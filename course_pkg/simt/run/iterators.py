@@ -16,7 +16,7 @@ from course_pkg.simt.run.expressions import binary, cast, evaluate, handles
 from course_pkg.simt.run.iteration import item_of, iterator_of, length_of
 from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.sequences import SEQUENCES, Iterator, Passing, Zipped, begun, draws, place_in
-from course_pkg.simt.run.sketch import of_one_type
+from course_pkg.simt.run.sketch import of_one_type, require_one_layout
 from course_pkg.simt.run.values import Range, Value
 
 
@@ -146,6 +146,8 @@ def _advanced(run, frame, node, given: Iterator, mask) -> Any:
             "an iterator over a tuple whose items have different types",
             way="cast them to one type",
         )
+    if isinstance(sequence, tuple):
+        require_one_layout(run, frame, node, sequence, "an iterator over", "take the items one by one")
     if run.dry:
         return _item(run, frame, node, sequence, run.blank(INT64), mask)
     require_no_doubt(run, at, mask)

@@ -12,7 +12,7 @@ from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow
-from course_pkg.simt.run.sketch import any_of, of_one_type
+from course_pkg.simt.run.sketch import any_of, of_one_type, require_one_layout
 from course_pkg.simt.run.values import Value
 
 
@@ -40,6 +40,8 @@ def part_of_tuple(run, frame, node, values: tuple, index, mask):
         raise unsupported(
             frame, node, "an item, chosen by a variable, of a tuple whose items have different types"
         )
+    way = "write `x if condition else y`, or if and else around its uses"
+    require_one_layout(run, frame, node, values, "an item, chosen by a variable, of", way)
     if run.dry:
         return any_of(run, values)
     run.ledger.demand(index, mask)
