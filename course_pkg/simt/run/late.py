@@ -60,7 +60,8 @@ def sequences(accesses: dict, order: Order, threads: int, others: dict) -> Itera
 
     The groups are single threads if they are few, else the late threads of each warp, or of each block. If these are
     still too many, the first and the last ones are late. From a statement on, only the first and the last thread are
-    late; also those which another thread had to know only in such a run, as the writer that comes before all readers.
+    late; also at statements of which another thread had to know only in such a run, as those of the writer that all
+    readers come before in the first run.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def sequences(accesses: dict, order: Order, threads: int, others: dict) -> Itera
     Examples
     --------
     >>> at, order = {("kernel", 3)}, Order(64)
-    >>> [one.groups for one in sequences({5: at, 1: at}, order, 64, {5: at, 9: at})]
+    >>> [one.groups for one in sequences({5: at, 1: at}, order, 64, {7: at, 9: {("kernel", 5)}})]
     [((1,), (5,)), ((1,), (5,)), ((5,), (1,)), ((9,),)]
     >>> next(sequences(dict.fromkeys(range(64), at), order, 64, {})).groups == ((*range(32),), (*range(32, 64),))
     True
@@ -95,7 +96,8 @@ def sequences(accesses: dict, order: Order, threads: int, others: dict) -> Itera
     yield _held(accesses)
     if len(late) > 1:
         yield Late(late[::-1])
-    new = {thread: at for thread, at in others.items() if thread not in accesses}
+    tried = set().union(*accesses.values())
+    new = {thread: at for thread, at in others.items() if not at <= tried}
     if new:
         yield _held(new)
 
