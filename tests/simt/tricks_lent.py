@@ -147,11 +147,11 @@ TRICKS = {
     "the sum of two flags, kept by one thread, tested by itself": Trick(
         SUM + "if t == 3 and s[2] == 2:\n    a[i] = 1.0\nelif t == 4:\n    a[i] = s[0]", "race", **MORE
     ),
-    "five flags, all set": Trick(
+    "five flags, one of them set": Trick(
         "s = cuda.shared.array(5, np.int32)\nif i == 20:\n    out[0] = 5.0\n    cuda.threadfence()\n"
         "    for j in range(5):\n        cuda.atomic.exch(m, j, 1)\nif t < 5:\n    s[t] = cuda.atomic.add(m, t, 0)\n"
         + MEET
-        + "c = 0\nfor j in range(5):\n    c += s[j]\nif c == 5:\n    a[i] = 1.0\nelse:\n    a[i] = c",
+        + "c = 0\nfor j in range(5):\n    c += s[j]\nif c != 0:\n    cuda.threadfence()\n    a[i] = out[0]",
         "race",
         **MORE,
     ),
