@@ -39,7 +39,6 @@ REFUSED_HERE = {
         *("k = [1, 2]", "async def", "(k := n)", "if None", "T and 1", "count_nonzero(x[0])"),
         *("array_equal", "np.sin(x, out)"),
     ),
-    "iterators with two owners": ("zip(i, i)", "enumerate(i)", "e = x.flat"),
 }
 # numbers that differ between a CPU and a GPU: a cast to an integer gives the nearest one there
 OTHER_THERE = ("x[0] * 1e12",)

@@ -55,10 +55,10 @@ def test_each_thread_finds_what_compiled_code_finds(name):
 
 
 def profile(body, threads=64):
-    text = "def kernel(a, b, out, n):\n    t = cuda.threadIdx.x\n"
+    text = "def kernel(a, b, out, n, w):\n    t = cuda.threadIdx.x\n"
     text += "".join(f"    {line}\n" for line in body.split("\n"))
     kernel = Kernel.from_source(text, "kernel", {"cuda": cuda, "np": np})
-    return simt.profile(kernel[1, threads], np.arange(64.0), np.ones(64), np.zeros(64), 5)
+    return simt.profile(kernel[1, threads], np.arange(64.0), np.ones(64), np.zeros(64), 5, np.ones((4, 4)))
 
 
 MIXED = "q = a if t % 2 else b\n"
@@ -154,6 +154,33 @@ def test_a_hazard_names_the_array_and_the_element_of_the_thread():
 def test_what_does_not_run_is_refused_with_its_line(body, said):
     with pytest.raises(SimtError, match=rf"line [0-9]+: .*{said}"):
         profile(body)
+
+
+LAYOUTS = {  # bodies that Numba refuses, and their twins that it compiles
+    "q = (a, b[::2])[t % 2]\nout[t] = q[t % 8]": "q = (a[::2], b[::2])[t % 2]\nout[t] = q[t % 8]",
+    "q = (a[::-1], b)[t % 2]\nout[t] = q[t % 8]": "q = (a[2:20], b)[t % 2]\nout[t] = q[t % 8]",
+    "q = (w[:, 0], b)[t % 2]\nout[t] = q[t % 4]": "q = (w[0], b)[t % 2]\nout[t] = q[t % 4]",
+    "q = (w, w.T)[t % 2]\nout[t] = q[0, t % 4]": "q = (w.T, w.T)[t % 2]\nout[t] = q[0, t % 4]",
+    "q = ((a, 1), (b[::2], 2))[t % 2]\nout[t] = q[0][t % 8]": "q = ((a, 1), (b, 2))[t % 2]\nout[t] = q[0][t % 8]",
+    "for q in (a, b[::2]):\n    out[t] += q[t % 8]": "for q in (a[::2], b[::2]):\n    out[t] += q[t % 8]",
+    "it = iter((a, b[::2]))\nq = next(it)\nout[t] = q[t % 8]": "q = a if t % 2 else b[::2]\nout[t] = q[t % 8]",
+    "q = (a[::2], a)[t % 2]\nout[t] = q[t % 8]": "q = (a[::2], a)[1]\nout[t] = q[t % 8]",
+    "q = (b[::2], a)[t % 2]\nout[t] = q[t % 8]": "q = a if n else b[::2]\nr = (q, b[::2])[t % 2]\nout[t] = r[t % 8]",
+    "s = cuda.local.array(16, np.float64)\ns[t % 8] = 1.0\nq = (s[::2], b)[t % 2]\nout[t] = q[0]": (
+        "q = (w, a.reshape(n - 1, 16))[t % 2]\nout[t] = q[0, t % 4]"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", LAYOUTS)
+def test_a_variable_chooses_only_among_arrays_that_lie_alike_in_memory(body):
+    """As numba.njit does with each of these bodies."""
+    with pytest.raises(
+        SimtError, match=r"lie differently in memory, such as x and y.*nothing that Numba compiles"
+    ) as one:
+        profile(body)
+    assert one.value.refusal.way
+    assert not profile(LAYOUTS[body]).hazards
 
 
 def test_a_read_only_array_among_the_chosen_ones_is_not_written():

@@ -110,6 +110,111 @@ def test_items_come_in_order_in_each_thread(case):
     np.testing.assert_allclose(result(body), expected, rtol=1e-14)
 
 
+SHARED = {  # bodies in which loops, zip and enumerate take items from one iterator
+    "zip(it, it)": "it = iter(a[i])\nfor x, y in zip(it, it):\n    out[i] += 10 * x + y",
+    "zip of enumerate": (
+        "it = enumerate(a[i])\nfor p in it:\n    if p[0] == i:\n        break\n"
+        "for p, y in zip(it, range(3)):\n    out[i] += p[1] * (y + 1)\nfor n, x in it:\n"
+        "    out[i] += 100 * n * x"
+    ),
+    "zip other way": (
+        "it = enumerate(a[i])\nfor y, p in zip(range(3), it):\n    out[i] += p[1] * (y + 1)\n"
+        "for n, x in it:\n    out[i] += 100 * n * x"
+    ),
+    "zip both named": (
+        "it = iter(a[i])\nr = iter(range(i))\nfor x, n in zip(it, r):\n    out[i] += n * x\n"
+        "for x in it:\n    out[i] += 100 * x\nfor n in r:\n    out[i] += 1000"
+    ),
+    "zip both named rev": (
+        "it = iter(a[i])\nr = iter(range(i))\nfor n, x in zip(r, it):\n    out[i] += n * x\n"
+        "for x in it:\n    out[i] += 100 * x"
+    ),
+    "enumerate it": "it = iter(a[i])\nx = next(it)\nfor n, x in enumerate(it, 3):\n    out[i] += n * x",
+    "enumerate it, go on": (
+        "it = iter(a[i])\nfor n, x in enumerate(it, 3):\n    out[i] += n * x\n"
+        "    if n == 3 + i:\n        break\nfor x in it:\n    out[i] += 100 * x"
+    ),
+    "named enumerate of it": (
+        "it = iter(a[i])\ne = enumerate(it)\nfor n, x in e:\n    out[i] += n * x\n"
+        "    if n == i:\n        break\nout[i] += 10 * next(it)\nfor n, x in e:\n"
+        "    out[i] += 100 * n * x"
+    ),
+    "enumerate of zip of it": (
+        "it = iter(a[i])\nfor n, p in enumerate(zip(it, it, it)):\n"
+        "    out[i] += n * p[0] + 10 * p[1] + 100 * p[2]"
+    ),
+    "zip of zip": (
+        "it = iter(a[i])\nz = zip(it, range(9))\nfor p, y in zip(z, a[0]):\n"
+        "    out[i] += p[0] * y\n    if p[1] == i:\n        break\nfor x, n in z:\n"
+        "    out[i] += 100 * n * x\nfor x in it:\n    out[i] += 1000"
+    ),
+    "zip of arrays used twice": (
+        "z = zip(a[i], a[0, :i])\nfor x, y in z:\n    out[i] += x * y\nfor x, y in z:\n    out[i] += 100"
+    ),
+    "next of zip": "it = iter(a[i])\nx, y = next(zip(it, it))\nout[i] = 10 * x + y + 100 * next(it)",
+    "next of enumerate": "it = iter(a[i])\nn, x = next(enumerate(it, 5))\nout[i] = n * x + 100 * next(it)",
+    "iter of zip": "it = iter(a[i])\nfor x, y in iter(zip(it, it)):\n    out[i] += 10 * x + y",
+    "flat twice": (
+        "it = a.flat\nfor x in it:\n    out[i] += x\n    if x == a[i, 3]:\n        break\n"
+        "for x in it:\n    out[i] += 100 * x"
+    ),
+    "flat of a part twice": (
+        "it = a[:, 0:7].flat\nfor x in it:\n    out[i] += x\n    if x == a[i, 3]:\n"
+        "        break\nfor x in it:\n    out[i] += 100 * x"
+    ),
+    "flat of a row": (
+        "it = a[i].flat\nfor x in it:\n    out[i] += x\n    break\nfor x in it:\n    out[i] += 100 * x"
+    ),
+    "flat, two": (
+        "it = a.flat\nr = a.flat\nfor x in it:\n    out[i] += x\n    if x == a[i, 3]:\n"
+        "        break\nfor x in r:\n    out[i] += 100 * x"
+    ),
+    "flat second name": (
+        "it = a.flat\nr = it\nfor x in it:\n    out[i] += x\n    if x == a[i, 3]:\n"
+        "        break\nfor x in r:\n    out[i] += 100 * x"
+    ),
+    "flat zip": "it = a.flat\nfor x, y in zip(it, it):\n    out[i] += x + 10 * y",
+    "flat zip then": (
+        "it = a.flat\nfor x, y in zip(it, range(i)):\n    out[i] += x + 10 * y\nfor x in it:\n"
+        "    out[i] += 100 * x"
+    ),
+    "flat next": "it = a.flat\nx = next(it)\nout[i] = x + 10 * next(it)",
+    "flat function": (
+        "def second(it):\n    for x in it:\n        return x\n    return 0.0\nit = a.flat\n"
+        "y = second(it)\nout[i] = 10 * second(it) + y"
+    ),
+    "ndindex zip": (
+        "it = np.ndindex(2, 3)\nfor q, y in zip(it, range(i)):\n    out[i] += q[1] + 10 * y\n"
+        "for j, k in it:\n    out[i] += 100 * k"
+    ),
+    "in a loop": (
+        "it = enumerate(a[i])\nfor j in range(3):\n    for p, y in zip(it, range(2)):\n"
+        "        out[i] += (j + 1) * p[1] + 10 * y"
+    ),
+    "tuple zip": (
+        "it = iter((1.0, 2.0, 3.0))\nx = next(it)\nfor x, y in zip(it, a[i]):\n    out[i] += x * y"
+    ),
+    "named enumerate later": (
+        "e = enumerate(a[i])\nz = zip(e, range(i))\nfor p, y in z:\n    out[i] += p[1]\n"
+        "for n, x in e:\n    out[i] += 100 * x * n"
+    ),
+    "nested outer": (
+        "it = iter(range(9))\nfor p, q in zip(it, it):\n    for r in it:\n        out[i] += r\n"
+        "        break\n    out[i] += 10 * p + q"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SHARED)
+def test_who_takes_items_from_an_iterator_takes_them_from_all(case):
+    """Python's own numbers; numba.njit gave the same ones for each of these bodies."""
+    names, out = {"np": np}, np.zeros(5)
+    lines = "".join(f"        {line}\n" for line in SHARED[case].split("\n"))
+    exec("def host(a, out):\n    for i in range(len(a)):\n" + lines, names)
+    names["host"](ROWS, out)
+    np.testing.assert_allclose(result(SHARED[case]), out, rtol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -118,12 +223,16 @@ def test_items_come_in_order_in_each_thread(case):
         ("it = iter(a[i])\nx = next(it, 0.0)", "next takes one iterator: make it by iter"),
         ("x = next(a[i])", "next takes one iterator: make it by iter"),
         (
-            "it = iter(a[i])\nfor x, y in zip(it, it):\n    out[i] = x",
-            r"zip\(it, it\) of an iterator that has a name",
+            "it = iter(a[i])\nfor j in range(3 * i):\n    x, y = next(zip(it, it))",
+            "no further item in some threads",
         ),
         (
-            "it = a[:, 0:9].flat\nfor x in it:\n    break\nfor x in it:\n    out[i] += x",
-            "a second use of it, through which a loop passes once",
+            "it = a.flat\nif i % 2:\n    it = a.flat\nfor x in it:\n    break\nfor x in it:\n    out[i] += x",
+            "it, which goes through other elements in other threads",
+        ),
+        (
+            "it = iter(a[i])\nz = zip(it, a[i])\nit2 = it\nif i % 2:\n    it = iter(a[0])\nx, y = next(z)",
+            "an iterator with a second name",
         ),
         (
             "it = iter(a[i])\nother = it\nif i % 2:\n    it = iter(a[0])\nout[i] = next(it) + next(other)",

@@ -106,7 +106,7 @@ def test_a_budget_of_statements_is_that_of_the_first_launch():
 @pytest.mark.parametrize(("threads", "most"), [(64, MOST_LATE), (MANY_THREADS, MOST_LATE // 2), (1 << 18, 2)])
 def test_of_too_many_groups_some_are_late_together_and_in_the_next_sequence_others(threads, most):
     accesses = {thread: {("kernel", 4, False)} for thread in range(0, 100 * 64, 64)}
-    held, far, near = sequences(accesses, {1}, Barriers(64), threads)
+    held, far, near, new = sequences(accesses, {1}, Barriers(64), threads, {7: {("kernel", 9, True)}})
     assert held.groups in (far.groups, far.groups[::-1])
     assert held.stops == (frozenset({("kernel", 4, False)}),) * most
     for one in (far, near):
@@ -119,10 +119,11 @@ def test_of_too_many_groups_some_are_late_together_and_in_the_next_sequence_othe
     assert all(b - a < -(-100 // most) * 64 for a, b in together[1])
     assert all((b - a) % (most * 64) == 0 for a, b in together[0])
     assert near.groups[0][-1] == 99 * 64
+    assert (new.groups, new.stops) == (((7,),), (frozenset({("kernel", 9, True)}),))
 
 
 def test_threads_that_wait_have_roles_of_their_own_if_they_are_few():
     accesses = {0: {("kernel", 4, False)}}
     for blocks, roles in ((3, 3), (MOST_LATE * 2, MOST_LATE * 2), (MOST_LATE * 2 + 1, 0)):
         learners = {0, *range(64, 64 * (blocks + 1), 64)}
-        assert [len(one.waiting) for one in sequences(accesses, learners, Barriers(64), 64)] == [0, roles]
+        assert [len(one.waiting) for one in sequences(accesses, learners, Barriers(64), 64, {})] == [0, roles]

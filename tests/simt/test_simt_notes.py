@@ -24,7 +24,7 @@ HEAD = (
 def launch_of(body, blocks=2, **names):
     """Return a launch of a body whose first line is line 5; it has 64 threads per block."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    known = {"cuda": cuda, "float64": np.float64, **names}
+    known = {"cuda": cuda, "float64": np.float64, "int64": np.int64, "int8": np.int8, **names}
     return Kernel.from_source(HEAD + lines, "k", known)[blocks, 64]
 
 
@@ -33,6 +33,7 @@ def found_by(body, blocks=2, **names):
     return [h.kind for h in found.hazards], [n.kind for n in found.notes]
 
 
+FILL = "l = cuda.local.array(4, float64)\nif t < 32:\n    s[t] = t\ncuda.syncthreads()\n"  # the upper half is empty
 INSIDE = "    s[t] = x[i]\n    cuda.syncthreads()\n    x[i] = s[t]"
 NOTED = {
     "the rest of the kernel in a branch": (f"if i < n:\n{INSIDE}", "skipped_barrier"),
@@ -84,21 +85,87 @@ NOTED = {
         "if t < 32:\n    s[t] = t\ncuda.syncthreads()\nx[i] = cuda.selp(t < 32, s[t], 0.0)",
         "unused_read",
     ),
+    "an element that a local array takes along": (
+        FILL + "l[0] = s[t]\nl[0] = 1.0\nx[i] = l[0]",
+        "unused_read",
+    ),
+    "elements that go through local arrays": (
+        FILL
+        + "r = cuda.local.array(4, float64)\nfor j in range(4):\n    l[j] = s[16 * j]\nfor j in range(4):\n"
+        "    r[j] = 2.0 * l[j]\nx[i] = r[1]",
+        "unused_read",
+    ),
+    "elements that are copied to other shared memory": (
+        FILL + "r = cuda.shared.array(64, float64)\nr[t] = s[t]\ncuda.syncthreads()\nx[i] = r[t % 32]",
+        "unused_read",
+    ),
+    "an element that an atomic overwrites": (
+        FILL + "r = cuda.shared.array(64, int64)\nr[t] = int(s[t])\ncuda.atomic.exch(r, t, 3)\nx[i] = r[t]",
+        "unused_read",
+    ),
+    "an item of a tuple that is not chosen": (
+        FILL + "x[i] = (s[t], 0.0)[int(t >= 32)]",
+        "unused_read",
+    ),
+    "an item of a tuple that is not chosen, from behind": (
+        FILL + "x[i] = (0.0, s[t])[(t < 32) - 2]",
+        "unused_read",
+    ),
+    "an item of a tuple that is dropped": (FILL + "p = s[t], 2.0\nx[i] = p[1]", "unused_read"),
+    "an item of a tuple of a function": (FILL + "v, w = both(s[t], 2.0)\nx[i] = w", "unused_read"),
+    "a shuffle to lanes that ignore it": (
+        FILL + "v = cuda.shfl_sync(0xFFFFFFFF, s[t], 3)\nif t < 32:\n    x[i] = v",
+        "unused_read",
+    ),
+    "a shuffle that takes it to lanes of the other parity": (
+        FILL + "v = cuda.shfl_xor_sync(0xFFFFFFFF, s[32 * (t % 2)], 1)\nif t % 2:\n    x[i] = v",
+        "unused_read",
+    ),
+    "a vote of other lanes": (
+        FILL + "v = cuda.any_sync(0xFFFFFFFF, s[t] > 0)\nx[i] = 1.0 if t < 32 and v else 0.0",
+        "unused_read",
+    ),
+    "a vote of a block that nobody asks for": (
+        FILL
+        + "v = cuda.syncthreads_count(1 if s[t] != s[t] else 0) if n < 0 else 0\nv = cuda.syncthreads_or(int(s[t]))\n"
+        "x[i] = t",
+        "unused_read",
+    ),
+    "a match that nobody asks for": (
+        FILL + "v = cuda.match_any_sync(0xFFFFFFFF, s[t])\nx[i] = v if t < 32 else 0",
+        "unused_read",
+    ),
+    "in a sum that is kept for others, and not used": (
+        FILL + "s[t] = s[t] + 1.0\ncuda.syncthreads()\nx[i] = s[t] if t < 32 else 0.0",
+        "unused_read",
+    ),
+    "doubled again and again, and not used": (
+        FILL + "v = s[t]\nfor j in range(60):\n    v = v + v\nif t < 32:\n    x[i] = v",
+        "unused_read",
+    ),
     "in local memory": ("q = cuda.local.array(4, float64)\nv = q[t % 4]\nx[i] = t", "unused_read"),
 }
 
 
-def meet():
-    return Kernel.from_source("def meet():\n    cuda.syncthreads()\n", "meet", {"cuda": cuda}, device=True)
+def helper(text):
+    """Return a device function by its text."""
+    return Kernel.from_source(text, text[4 : text.index("(")], {"cuda": cuda}, device=True)
+
+
+HELPERS = {
+    "meet": helper("def meet():\n    cuda.syncthreads()\n"),
+    "both": helper("def both(v, w):\n    return v, w\n"),
+    "part": helper("def part(i, n):\n    if i < n:\n        cuda.syncthreads()\n"),
+}
 
 
 @pytest.mark.parametrize("name", NOTED)
 def test_what_does_no_harm_is_a_note(name):
     body, kind = NOTED[name]
-    hazards, notes = found_by(body, meet=meet())
+    hazards, notes = found_by(body, **HELPERS)
     assert hazards == [] and set(notes) == {kind}
     x = np.ones(128)
-    launch_of(body, meet=meet())(x, N)  # and a plain launch does not stop
+    launch_of(body, **HELPERS)(x, N)  # and a plain launch does not stop
 
 
 SLIPS = {
@@ -216,6 +283,74 @@ HARMFUL = {
         "if s[t] > 0:\n    x[i] = 2.0 * t\nelse:\n    x[i] = t",
         "uninitialised",
     ),
+    "an element that comes by a local array": (FILL + "l[0] = s[t]\nx[i] = l[0]", "uninitialised"),
+    "an element of a local array that is overwritten in others": (
+        FILL + "l[0] = s[t]\nif t < 60:\n    l[0] = 1.0\nx[i] = l[0]",
+        "uninitialised",
+    ),
+    "an element that goes through two local arrays": (
+        FILL
+        + "r = cuda.local.array(4, float64)\nfor j in range(4):\n    l[j] = s[16 * j]\nfor j in range(4):\n"
+        "    r[j] = 2.0 * l[j]\nx[i] = r[2]",
+        "uninitialised",
+    ),
+    "an element that goes to other shared memory": (
+        FILL + "r = cuda.shared.array(64, float64)\nr[t] = s[t]\ncuda.syncthreads()\nx[i] = r[63 - t]",
+        "uninitialised",
+    ),
+    "an element that is seen as bytes": (
+        FILL + "l[0] = s[t]\nx[i] = l.view(int8)[7]",
+        "uninitialised",
+    ),
+    "an element that an atomic updates elsewhere": (
+        FILL + "r = cuda.shared.array(64, int64)\nr[t] = int(s[t])\ncuda.atomic.add(r, t, 3)\nx[i] = t",
+        "uninitialised",
+    ),
+    "an element that an atomic takes": (
+        FILL + "r = cuda.shared.array(64, int64)\nr[t] = 3\ncuda.atomic.exch(r, t, int(s[t]))\nx[i] = t",
+        "uninitialised",
+    ),
+    "an item of a tuple that one thread chooses": (
+        FILL + "x[i] = (s[t], 0.0)[int(t >= 33)]",
+        "uninitialised",
+    ),
+    "an index of a tuple": (FILL + "x[i] = (1.0, 2.0)[int(s[t] > 0)]", "uninitialised"),
+    "an item of a tuple of a function, used": (
+        FILL + "v, w = both(s[t], 2.0)\nx[i] = v + w",
+        "uninitialised",
+    ),
+    "a shuffle to a lane that uses it": (
+        FILL + "v = cuda.shfl_sync(0xFFFFFFFF, s[t], 3)\nif t < 33:\n    x[i] = v",
+        "uninitialised",
+    ),
+    "a shuffle by way of a local array": (
+        FILL + "l[1] = cuda.shfl_down_sync(0xFFFFFFFF, s[63 - t], 1)\nx[i] = l[1]",
+        "uninitialised",
+    ),
+    "a vote that one lane asks for": (
+        FILL + "v = cuda.any_sync(0xFFFFFFFF, s[t] > 0)\nx[i] = 1.0 if t < 33 and v else 0.0",
+        "uninitialised",
+    ),
+    "a ballot that one lane stores": (
+        FILL + "v = cuda.ballot_sync(0xFFFFFFFF, s[t] > 0)\nif t == 40:\n    x[i] = v",
+        "uninitialised",
+    ),
+    "a vote of a block": (
+        FILL + "v = cuda.syncthreads_or(int(s[t]))\nif t == 3:\n    x[i] = v",
+        "uninitialised",
+    ),
+    "a match": (
+        FILL + "v = cuda.match_any_sync(0xFFFFFFFF, s[t])\nx[i] = v if t < 33 else 0",
+        "uninitialised",
+    ),
+    "in a sum that is kept for others": (
+        FILL + "s[t] = s[t] + 1.0\ncuda.syncthreads()\nx[i] = s[63 - t] if t < 32 else 0.0",
+        "uninitialised",
+    ),
+    "doubled again and again": (
+        FILL + "v = s[t]\nfor j in range(60):\n    v = v + v\nif t < 33:\n    x[i] = v",
+        "uninitialised",
+    ),
     "an element that is an index": ("x[int(s[t]) % 64] = t", "uninitialised"),
     "an element that is updated": ("cuda.atomic.add(s, t, 1.0)", "uninitialised"),
     "an element that goes by a shuffle": ("x[i] = cuda.shfl_xor_sync(0xFFFFFFFF, s[t], 1)", "uninitialised"),
@@ -226,10 +361,7 @@ HARMFUL = {
 @pytest.mark.parametrize("name", HARMFUL)
 def test_what_may_do_harm_stays_a_hazard(name):
     body, kind = HARMFUL[name]
-    part = Kernel.from_source(
-        "def part(i, n):\n    if i < n:\n        cuda.syncthreads()\n", "part", {"cuda": cuda}, device=True
-    )
-    assert kind in found_by(body, part=part)[0]
+    assert kind in found_by(body, **HELPERS)[0]
 
 
 @pytest.mark.parametrize("kind", ["skipped_barrier", "same_value", "unused_read"])
@@ -266,6 +398,28 @@ def test_the_judge_finds_what_is_used():
         HazardError, match=r"^k, line 8: thread 32 of block 0 reads s\[32\], which nobody has written"
     ):
         JudgedLaunch(launch.kernel, launch.grid, launch.block)(np.ones(128), N)
+
+
+@pytest.mark.parametrize(
+    "name, line, thread",
+    [
+        ("an element that goes through two local arrays", 11, 0),
+        ("an element that goes to other shared memory", 10, 63),
+        ("a shuffle to a lane that uses it", 9, 35),
+        ("a shuffle by way of a local array", 9, 1),
+        ("a vote that one lane asks for", 9, 32),
+        ("a vote of a block", 9, 32),
+    ],
+)
+def test_what_is_used_elsewhere_is_reported_where_it_was_read(name, line, thread):
+    (hazard,) = simt.profile(launch_of(HARMFUL[name][0]), np.ones(128), N).hazards
+    assert (hazard.line, str(hazard.threads[0])) == (line, f"thread {thread} of block 0")
+
+
+def test_many_reads_of_one_statement_are_one_hazard(monkeypatch):
+    monkeypatch.setattr("course_pkg.simt.memory.unwritten.MOST_READS", 3)
+    body = "v = 0.0\nfor j in range(50):\n    w = s[t]\n    v = w + 1.0 if j > 40 else 0.0\nx[i] = v"
+    assert found_by(body) == (["uninitialised"], [])
 
 
 def test_threads_that_write_the_same_are_all_remembered():

@@ -17,6 +17,7 @@ import tricks_lent
 import tricks_many
 import tricks_names
 import tricks_order
+import tricks_readers
 import tricks_seen
 import tricks_setters
 import tricks_steps
@@ -36,6 +37,7 @@ ROOMS = (
     *(
         tricks_flags,
         tricks_swaps,
+        tricks_readers,
         tricks_seen,
         tricks_setters,
         tricks_steps,

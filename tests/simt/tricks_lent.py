@@ -12,6 +12,15 @@ ASK = "s = cuda.shared.array(2, np.int32)\n" + SET + "if t == 0:\n    s[0] = cud
 BEFORE = "s = cuda.shared.array(2, np.int32)\nif t == 0:\n    s[0] = cuda.atomic.add(m, 0, 0)\ncuda.syncthreads()\n"
 AFTER = "\nif i == 20:\n    cuda.atomic.exch(m, 0, 1)"
 MEET = "cuda.syncthreads()\n"
+TWO = (
+    "s = cuda.shared.array(3, np.int32)\n"
+    + SET
+    + SET.replace("20", "21").replace("out[0] = 5.0", "out[1] = 6.0").replace("m, 0", "m, 1")
+    + "if t < 2:\n    s[t] = cuda.atomic.add(m, t, 0)\n"
+    + MEET
+)  # one statement finds both flags, in two threads
+SUM = TWO + "if t == 3:\n    s[2] = s[0] + s[1]\n" + MEET
+READ = "    cuda.threadfence()\n    a[i] = out[0] + out[1]"
 MORE = {"blocks": 2, "more": {"a": np.zeros(128), "out": np.zeros(128)}}
 OTHER = "i >= 64 and "  # the other block
 
@@ -88,6 +97,55 @@ TRICKS = {
         + "if t == 7:\n    a[i] = s[0] + s[1]",
         "race",
         **MORE,
+    ),
+    "two flags of two threads, both set": Trick(TWO + "if s[0] == 1 and s[1] == 1:\n" + READ, CLEAN, **MORE),
+    "two flags of two threads, one of them set": Trick(
+        TWO + "if s[0] == 1 or s[1] == 1:\n" + READ, "race", **MORE
+    ),
+    "two flags of two threads, without a fence": Trick(
+        TWO.replace("    cuda.threadfence()\n", "") + "if s[0] == 1 and s[1] == 1:\n" + READ, "race", **MORE
+    ),
+    "two flags of two threads, for one number each": Trick(
+        TWO + "if s[0] == 1 or s[1] == 1:\n    a[i] = 1.0", CLEAN, **MORE
+    ),
+    "two flags of two threads, one of them stored": Trick(
+        TWO + "if s[0] == 1 and s[1] == 1:\n    a[i] = s[1]", CLEAN, **MORE
+    ),
+    "two flags of two threads, the other one stored": Trick(
+        TWO + "if s[0] == 1 or s[1] == 2:\n    a[i] = s[1]", "race", **MORE
+    ),
+    "the sum of two lent flags": Trick(TWO + "if s[0] + s[1] == 2:\n" + READ, CLEAN, **MORE),
+    "the sum of two flags, one of which is enough": Trick(
+        TWO + "if s[0] + s[1] >= 1:\n" + READ, "race", **MORE
+    ),
+    "the sum of two flags in a loop": Trick(
+        TWO + "c = 0\nfor j in range(2):\n    c += s[j]\nif c == 2:\n" + READ, CLEAN, **MORE
+    ),
+    "the sum of two flags in a loop, not 0": Trick(
+        TWO + "c = 0\nfor j in range(2):\n    c += s[j]\nif c != 0:\n" + READ, "race", **MORE
+    ),
+    "the sum of two flags, stored after the test": Trick(
+        TWO + "c = s[0] + s[1]\nif c == 2:\n    a[i] = c", CLEAN, **MORE
+    ),
+    "the sum of two flags, stored by another thread": Trick(
+        TWO + "c = s[0] + s[1]\nif t == 7 and c == 2:\n    a[i] = c\nelif t == 8:\n    a[i] = c",
+        "race",
+        **MORE,
+    ),
+    "two lent flags that are equal": Trick(TWO + "if s[0] == s[1]:\n    a[i] = s[0]", "race", **MORE),
+    "two flags that are equal, and data": Trick(TWO + "if s[0] ^ s[1] == 0:\n" + READ, "race", **MORE),
+    "the lesser of two flags": Trick(TWO + "if min(s[0], s[1]) == 1:\n" + READ, CLEAN, **MORE),
+    "the larger of two flags": Trick(TWO + "if max(s[0], s[1]) == 1:\n" + READ, "race", **MORE),
+    "the flag of each thread and another one": Trick(
+        TWO + "if s[t % 2] + s[(t + 1) % 2] == 2:\n" + READ, CLEAN, **MORE
+    ),
+    "the sum of two flags, kept by one thread": Trick(SUM + "if s[2] == 2:\n" + READ, CLEAN, **MORE),
+    "the sum of two flags, kept by one thread, one is enough": Trick(
+        SUM + "if s[2] > 0:\n" + READ, "race", **MORE
+    ),
+    "the sum of two flags, kept by one thread and not tested": Trick(SUM + "a[i] = s[2]", "race", **MORE),
+    "the sum of two flags, kept by one thread, tested by itself": Trick(
+        SUM + "if t == 3 and s[2] == 2:\n    a[i] = 1.0\nelif t == 4:\n    a[i] = s[0]", "race", **MORE
     ),
     "two flags in shared memory, tested one by one": Trick(
         "s = cuda.shared.array(2, np.int32)\n"

@@ -111,7 +111,7 @@ STATEMENTS = {
     ast.AnnAssign: [Way("x: float = {r}")],
     ast.AugAssign: [
         Way("x = 1.0\nx += {r}"), Way("x = 2.0\nx **= {r}"), Way("out[i] = 1.0\nout[i] *= {r}"),
-        Way("{a}[{i}] += 1.0", spaces=WRITTEN), Way("out[{r}] += 1.0", "int64"),
+        Way("{a}[{i}] += 1.0\nx = {a}[{i}]", spaces=WRITTEN), Way("out[{r}] += 1.0", "int64"),
     ],
     ast.FunctionDef: [
         Way("def f(v):\n    return v + 1.0\nx = f({r})"),

@@ -151,9 +151,9 @@ class Demands(NoLedger):
     def use(self, value) -> None:
         use(value)
 
-    def demand(self, value, mask) -> None:
+    def demand(self, value, mask, moved=False) -> None:
         use(value)
-        for read in value.unwritten:
+        for read in () if moved else value.unwritten:
             read.used_by(mask)
         self._demand(value, mask, self.straight)
 

@@ -34,8 +34,12 @@ class NoLedger:
     def flush(self) -> None:
         """Count the accesses that were held back: another thread may touch the elements from now on."""
 
-    def demand(self, value, mask) -> None:
-        """Note that lanes use a value, in the basic block that computed it or in a later branch."""
+    def demand(self, value, mask, moved=False) -> None:
+        """Note that lanes use a value, in the basic block that computed it or in a later branch.
+
+        ``moved``: whether the value only goes elsewhere, where it is followed further if it was read from memory that
+        nobody has written.
+        """
 
     def use(self, value) -> None:
         """Note that a value is itself used: its multiplication must then be computed even if an addition fuses it."""

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from course_pkg.simt.memory.publications import Publication
+from course_pkg.simt.memory.swaps import Balances
 
-ADDS = ("add", "inc", "dec")
 NEW = 4  # later branches may test this many of a thread's last additions
 
 
@@ -70,6 +70,7 @@ class Level:
         The number of each thread's last publication.
     put : tuple of int
         The number of the last exchange, and of the publication of its thread before it.
+    balances : Balances
     """
 
     bits: int
@@ -84,6 +85,7 @@ class Level:
     mixed: bool = False
     last: dict[int, int] = field(default_factory=dict)
     put: tuple[int, int] = (-2, -2)
+    balances: Balances = field(default_factory=Balances)
 
     def note(self, number: int, thread: int, change: int) -> None:
         """Note the addition that has a number among the element's publications."""

@@ -163,7 +163,7 @@ class Doubts:
 
     def is_float(self, event: int) -> bool:
         """Tell whether a doubt is about a floating-point number."""
-        watched = self._watched.get(event)
+        watched = self._watched.get(int(event))
         return watched is not None and watched.way[2]
 
     def same_place(self, event: int, region, threads, units):
@@ -227,7 +227,7 @@ class Doubts:
 
     def put_off(self, event: int, threads, region, units) -> None:
         """Note that threads store values that may be in doubt: the last of them may still be proved by a swap."""
-        watched, doubt = self._of(event)
+        event, (watched, doubt) = int(event), self._of(event)
         if watched is None and not doubt.entries:
             return
         still = {}
@@ -245,10 +245,10 @@ class Doubts:
         """End the doubts about threads whose swap has succeeded, and about what they have stored since."""
         self.dispel(event, threads)
         for thread in threads.tolist():
-            self.unproven.prove(event, thread)
+            self.unproven.prove(int(event), thread)
 
     def _of(self, event: int) -> tuple[Watched | None, Doubt]:
         if event < WATCH:
-            watched = self._watched.get(event)
+            watched = self._watched.get(int(event))
             return watched, Doubt(None, {}) if watched is None else watched.doubt
         return None, self._known[-event - 1]

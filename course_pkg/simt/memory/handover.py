@@ -9,7 +9,6 @@ it learn what one of them knows.
 
 import numpy as np
 
-from course_pkg.simt.memory.additions import ADDS
 from course_pkg.simt.memory.bits import BITS, Bits
 from course_pkg.simt.memory.clocks import join, knows
 from course_pkg.simt.memory.fences import Fences
@@ -22,6 +21,7 @@ from course_pkg.simt.memory.publications import (
     last_of_another,
 )
 from course_pkg.simt.memory.stairs import Stairs, of_polls
+from course_pkg.simt.memory.swaps import ADDS, seen_of
 
 LAST = 3  # the number of the world just before the last publication
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
@@ -192,7 +192,7 @@ class Handovers:
         event : int
             Number of the atomics that the decision depends on.
         """
-        per_block, pending = self.order.threads_per_block, self._pending[event]
+        per_block, pending = self.order.threads_per_block, self._pending[int(event)]
         some = decided.any(axis=0)
         of_block: dict = {}
         if some.any() and (by[some] == ANYBODY).any():
@@ -309,6 +309,17 @@ class Handovers:
         for entry in np.unique(entries).tolist():
             self.excused.setdefault(thread_of(entry), set()).add(entry % SITES)
         self.learners.update(thread_of(mine).tolist())
+
+    def saw(self, region, units, entry, stamp, mine, clash):
+        """Tell which of the lanes that clash with an earlier atomic know that it came before."""
+        found = np.zeros(len(clash), bool)
+        for i in np.flatnonzero(clash).tolist():
+            name, other = (region, int(units[i])), int(thread_of(entry[i]))
+            published = self._elements[name].published if name in self._elements else []
+            seen = seen_of(name, other, self._known_to(int(thread_of(mine[i]))))
+            found[i] = any(one.thread == other and one.stamp == stamp[i] for one in published[:seen])
+        self.excuse(entry[found], mine[found])
+        return found
 
     def saw_the_last(self, region, units, mine, clash):
         """Tell which of the clashing lanes know of all atomics that have changed their element so far."""

@@ -7,11 +7,12 @@ import numpy as np
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.memory.conflict import conflict, index_of, split
 from course_pkg.simt.memory.hazard import EITHER, OTHER_DATA, WRAPS, Hazard, all_must_pass, beyond
-from course_pkg.simt.memory.notes import Notes, Unwritten
+from course_pkg.simt.memory.notes import Notes
 from course_pkg.simt.memory.order import SITES, thread_of
 from course_pkg.simt.memory.places import place_of_thread
 from course_pkg.simt.memory.races import Access
 from course_pkg.simt.memory.shadow import Shadow
+from course_pkg.simt.memory.unwritten import Reads, Unwritten
 
 RACES = ("race", "missing_syncwarp")
 FATAL = ("out_of_bounds", "divergent_barrier")
@@ -33,7 +34,7 @@ class HazardLog:
     def __init__(self, races, fatal_only: bool):
         self.races, self.fatal_only = races, fatal_only
         self.found: list[Hazard] = []
-        self.notes = Notes()
+        self.notes, self.reads = Notes(), Reads()
         self._told: set = set()
 
     def add(self, hazard: Hazard) -> None:
@@ -262,14 +263,15 @@ class HazardLog:
         rows = np.searchsorted(run.wave.block_numbers, who // run.wave.threads_per_block)
         lanes = np.zeros((run.wave.blocks, run.wave.threads_per_block), bool)
         lanes[slice(None) if region.alike else rows, who % run.wave.threads_per_block] = True
-        self.notes.unread(self._unwritten_hazard(run, place, int(who[0])))
+        self.notes.unread(hazard := self._unwritten_hazard(run, place, int(who[0])))
 
         def report(lane):
             block, thread = divmod(lane, run.wave.threads_per_block)
             number = int(run.wave.block_numbers[block]) * run.wave.threads_per_block + thread
             self._unwritten(run, place, number)
 
-        return Unwritten(lanes.reshape(run.wave.shape), report)
+        name = hazard.function, hazard.line, hazard.array
+        return self.reads.add(name, lanes.reshape(run.wave.shape), report)
 
     def _unwritten(self, run, place, thread: int) -> None:
         self.add(self._unwritten_hazard(run, place, thread))

@@ -21,10 +21,11 @@ class Lent:
         self._in: dict = {}  # {region: (bytes of an element, the numbers lent there)}
 
     def __contains__(self, event: int) -> bool:
-        return event in self._events
+        return int(event) in self._events
 
     def lend(self, event: int, owners, known, region, itemsize: int) -> None:
-        """Note that threads store numbers in shared memory; ``known``: whether each one has found its number itself."""
+        """Note that threads store numbers in shared memory; ``known``: whether one knows whose number it is."""
+        event = int(event)
         self._events.add(event)
         self.look(region, itemsize)
         names = self._in.setdefault(region, (itemsize, set()))[1]
@@ -42,19 +43,22 @@ class Lent:
 
     def of(self, event: int, owners) -> np.ndarray:
         """Tell which of the threads have lent what they found."""
-        return np.array([(event, owner) in self._lent for owner in owners.tolist()], bool)
+        return np.array([(int(event), owner) in self._lent for owner in owners.tolist()], bool)
 
     def test(self, event: int, owners, threads) -> None:
         """Note that branches of threads have tested what the owners have lent."""
-        self._tested.update((event, *pair) for pair in zip(owners.tolist(), threads.tolist(), strict=True))
+        self._tested.update(
+            (int(event), *pair) for pair in zip(owners.tolist(), threads.tolist(), strict=True)
+        )
 
     def tested(self, event: int, owners, threads) -> np.ndarray:
         """Tell which threads have tested what the owners have lent."""
         pairs = zip(owners.tolist(), threads.tolist(), strict=True)
-        return np.array([(event, *pair) in self._tested for pair in pairs], bool)
+        return np.array([(int(event), *pair) in self._tested for pair in pairs], bool)
 
     def misuse(self, event: int, owners) -> None:
         """Note that threads use what the owners have lent, and have not tested it. Some owners may not be known."""
+        event = int(event)
         owners = np.unique(owners).tolist()
         if ANYBODY in owners:
             self._misused.update(name for name in self._lent if name[0] == event)

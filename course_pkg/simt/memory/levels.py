@@ -23,8 +23,10 @@ import numpy as np
 
 from course_pkg.simt.memory.additions import NEW, Level, Trail, signed
 from course_pkg.simt.memory.publications import WORLDS, Sight
+from course_pkg.simt.memory.swaps import SWAPS
 
 WRAPS = ("inc", "dec")
+NEAR = (1, -1, 2, -2, 3, -3, 4)
 MOST_SUMS = 4096
 
 
@@ -160,6 +162,27 @@ class AmongAdditions(Stand):
         return places, trail.noticed
 
 
+@dataclass(eq=False)
+class BehindSwaps(Stand):
+    """A swap of a number that threads also add to; ``offsets`` as below."""
+
+    offsets: list = field(default_factory=list)
+
+    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
+        """Do what :meth:`.Stand.learnt` says."""
+        return self.level.balances.learnt(self, thread, clocks) if all(worlds) else []
+
+
+@dataclass(eq=False)
+class SwapAmongAdditions(AmongAdditions):
+    """A swap of a number that is changed by additions and swaps alone."""
+
+    def learnt(self, worlds: list, thread: int, clocks: list[dict]) -> list[dict]:
+        """Do what :meth:`.Stand.learnt` says, by the sums and by the numbers between the atomics."""
+        found = super().learnt(worlds, thread, clocks)
+        return found + (self.level.balances.learnt(self, thread, clocks) if all(worlds) else [])
+
+
 class Levels:
     """The levels of a launch, in a kernel with fences.
 
@@ -200,13 +223,15 @@ class Levels:
             thread, change = int(threads[lane]), signed(int(after[lane]) - int(before[lane]), bits)
             sight = sights[thread]
             level = self._level(sight.element.name, before.dtype)
+            published = sight.element.published[sight.until]
+            level.balances.note(name, looks, thread, published, int(after[lane]))
             adds = name == "add" or (name in WRAPS and abs(change) == 1)
             level.mixed |= not (adds or (name == "cas" and looks))
             if not level.mixed:
                 level.base = level.base if level.added else int(before[lane])
                 level.note(sight.until, thread, change)
-            if looks and (adds or not level.mixed):
-                way = _way(sight, level, before[lane])
+            if looks and (adds or not level.mixed or level.balances.mixed):
+                way = _way(name, sight, level, before[lane])
                 if way is not None:
                     kind, worlds[:, lane], more = way
                     mine = sight.element, sight.known, sight.until, sight.after, before[lane], after[lane]
@@ -222,11 +247,14 @@ class Levels:
         return self._levels[name]
 
 
-def _way(sight: Sight, level: Level, found):
+def _way(name: str, sight: Sight, level: Level, found):
     """Return what an atomic may tell: a class, other numbers that it might have found, and the class's last field."""
+    swaps = name in SWAPS and level.balances.mixed
     if not level.mixed:
-        offsets = level.offsets(WORLDS)
-        return AmongAdditions, found + np.array(offsets).astype(found.dtype), offsets
+        offsets, kind = level.offsets(WORLDS), SwapAmongAdditions if swaps else AmongAdditions
+        return kind, found + np.array(offsets).astype(found.dtype), offsets
+    if swaps:
+        return BehindSwaps, found + np.array(NEAR).astype(found.dtype), list(NEAR)
     if level.put[0] != sight.until - 1:
         return None
     between = sight.element.published[level.put[1] + 1 : sight.until]

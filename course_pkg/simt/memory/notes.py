@@ -12,7 +12,6 @@ so that the results are lost.
 import ast
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -122,29 +121,3 @@ def lost_stores(tree: ast.FunctionDef) -> dict:
         if stores and read_by.get(name, 0) == reads:
             found[name] = stores[0].lineno
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class Unwritten:
-    """The lanes that, in one access, have read an element that no thread has written.
-
-    Attributes
-    ----------
-    lanes : ndarray of bool
-        Can be broadcast to the wave's shape.
-    report : callable
-        Takes the number of a lane in the wave and reports this lane.
-    """
-
-    lanes: np.ndarray
-    report: Any
-
-    def within(self, lanes: np.ndarray) -> "Unwritten":
-        """Return the same for these lanes only."""
-        return Unwritten(self.lanes & lanes, self.report)
-
-    def used_by(self, mask) -> None:
-        """Report the first lane of ``mask`` that read an unwritten element; these lanes use what they read."""
-        used = mask.full & self.lanes
-        if used.any():
-            self.report(int(used.reshape(-1).argmax()))

@@ -188,7 +188,7 @@ class Races:
                 met = self._met_crowd(crowd, units, mine, stamps, met)
         for way, crowd in shadow.updaters.items():
             if access.disagrees(way):
-                met = self._met_crowd(crowd, units, mine, stamps, met)
+                met = self._met_crowd(crowd, units, mine, stamps, met, region)
         together, now = shadow.updaters_by(access.way, self.order).add(units, mine, stamps)
         if access.disagrees(access.way):
             met = met[0] | together, np.where(together, now, met[1])
@@ -270,8 +270,8 @@ class Races:
         entry, stamp = shadow.writer[units], shadow.write_stamp[units]
         return self._clash(entry, stamp, mine, stamps), entry
 
-    def _met_crowd(self, crowd, units, mine, stamps, met):
-        """Add the lanes that clash with a member of a crowd to ``met``."""
+    def _met_crowd(self, crowd, units, mine, stamps, met, region=None):
+        """Add the lanes that clash with a member of a crowd to ``met``; ``region``: that of a crowd of atomics."""
         clash, other = met
         pairs = crowd.pairs(units)
         if pairs is not None:  # most launches have no clash: one check of all pairs shows it
@@ -280,6 +280,8 @@ class Races:
                 return met
         for entry, stamp in crowd.meet(units):
             more = self._clash(entry, stamp, mine, stamps)
+            if region is not None and self.handovers.active and more.any():
+                more &= ~self.handovers.saw(region, units, entry, stamp, mine, more)
             if more.any():
                 # if a lane has two clashes, report the one with another warp, which a syncwarp could not fix
                 far = self.order.same_warp(other, mine) & ~self.order.same_warp(entry, mine)

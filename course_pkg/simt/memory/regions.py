@@ -31,6 +31,9 @@ class Region:
         What the region would contain if atomics had been done earlier (:mod:`course_pkg.simt.run.hindsight`).
     held : dict
         For each integer that atomics update, the value before the last change.
+    unwritten : dict
+        What was read from unwritten elements and stored here (:mod:`.unwritten`): for each statement, an array with a
+        number for each unit of all copies.
     constant_index_only : bool
         Whether a compiler knows the values of all indices into the arrays of this region and into their views.
     alike : bool
@@ -47,6 +50,7 @@ class Region:
     initialised: np.ndarray | None = None
     otherwise: dict = field(default_factory=dict)
     held: dict = field(default_factory=dict)
+    unwritten: dict = field(default_factory=dict)
     constant_index_only: bool = True
     place: tuple = ()
     alike: bool = field(init=False)
@@ -89,6 +93,8 @@ class Array:
         Whether these are records without ``align=True``: a GPU then accesses each field byte by byte.
     floating : bool
         Whether the elements are floating-point numbers. This also holds for a view of them as another type.
+    passing : Passing or None
+        How far loops over the ``flat`` of an array have come (:mod:`course_pkg.simt.run.sequences`).
     """
 
     name: str
@@ -109,6 +115,7 @@ class Array:
     aligned: int = 0
     part: tuple | None = None
     packed: bool = False
+    passing: Any = None
 
     def __post_init__(self):
         self.floating |= self.dtype.kind in "fc"
@@ -166,6 +173,7 @@ class Choice:
 
 
 Arrays = Array | Choice
+TORN = "torn"  # in place of a Passing: different ones in different threads
 
 
 def regions_of(thing) -> tuple:

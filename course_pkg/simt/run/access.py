@@ -10,6 +10,7 @@ from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.instead import of_attribute, of_node
 from course_pkg.simt.front.literal import is_text
 from course_pkg.simt.memory.regions import Array, Arrays, Choice
+from course_pkg.simt.memory.unwritten import keep, kept_at, together
 from course_pkg.simt.run.choices import chosen, each, either
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, put_off_doubts
@@ -120,7 +121,8 @@ def load_place(run, frame, place: Place, mask: Mask, hint: str = "") -> Value:
         found = run.given(read(part.array, part), array.type, what, part.key)
         if run.races is not None:
             empty = run.log.access(run, part, "load", VERBS["load"], part.inside, later=True)
-            unwritten += () if empty is None else (empty,)
+            kept = kept_at(run, part, run.log.reads)
+            unwritten = together(unwritten, kept, () if empty is None else (empty,))
             recall(part, found)
             run.races.doubts.unproven.lent.look(part.array.region, part.array.dtype.itemsize)
             in_doubt_like(run, found, part.doubtful)
@@ -207,7 +209,7 @@ def store_place(run, frame, place: Place, value, mask: Mask) -> None:
     if run.dry:
         note_store(run, array)
         return
-    run.ledger.demand(value, mask)
+    run.ledger.demand(value, mask, moved=True)
     value = swayed_by(run, value, place.swayed) if place.swayed else value
     inside = place.inside
     if inside:
@@ -239,6 +241,7 @@ def _check_store(run, place: Place, value: Value) -> None:
     if value.otherwise or run.races.doubts.unproven.kept:
         put_off_doubts(run, place, value)
     remember(run, place, value)
+    keep(run, place, value)
 
 
 def fill(run, frame, node, array: Arrays, value, mask) -> None:

@@ -15,6 +15,7 @@ from course_pkg.simt.memory.order import SITES
 from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array, Choice
+from course_pkg.simt.memory.unwritten import keep, kept_at
 from course_pkg.simt.run.choices import each
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
@@ -111,6 +112,9 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
         if run.races is not None:
             run.races.doubts.unproven.lent.look(array.region, 0)
             replaces = operands[0] if operation == "exch" and not looks else None
+            for read in () if replaces is not None else kept_at(run, place, run.log.reads):
+                read.used_by(place.inside)
+            keep(run, place, run.constant(0))
             reads, updates = _failing(run, place, operands[0]) if swaps else (run.wave.nobody, place.inside)
             for lanes, how in ((updates, operation), (reads, "load")):
                 if lanes:

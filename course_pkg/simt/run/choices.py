@@ -13,7 +13,8 @@ import numpy as np
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import INT64
-from course_pkg.simt.memory.regions import Array, Arrays, Choice
+from course_pkg.simt.memory.regions import TORN, Array, Arrays, Choice
+from course_pkg.simt.memory.unwritten import of_either
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow, follow_either
 from course_pkg.simt.run.lanes import Mask
@@ -61,6 +62,7 @@ def either(run, lanes: Mask, new, old, key: int):
         pick = partial(_chosen, lanes)
         number = run.numbering.of(("either", key), new.key, old.key)
         value = run.derived(pick(new.data, old.data), new.type, number, (new, old), lanes)
+        value.unwritten = of_either(lanes, new, old)
         return follow_either(value, pick, pick, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return rebuilt(old, (either(run, lanes, a, b, key) for a, b in zip(new, old, strict=True)))
@@ -143,7 +145,8 @@ def merge_views(run, mask, new: Array, old: Array) -> Array | None:
     offset = _chosen(mask, new.offset, old.offset)
     shape = tuple(_extent(run, mask, a, b) for a, b in zip(new.shape, old.shape, strict=True))
     key = new.key if new.key == old.key else run.numbering.fresh()
-    return replace(new, shape=shape, offset=offset, key=key)
+    passing = new.passing if new.passing is old.passing else TORN
+    return replace(new, shape=shape, offset=offset, key=key, passing=passing)
 
 
 def _same_memory(one: Array, other: Array) -> bool:

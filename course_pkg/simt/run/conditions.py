@@ -6,6 +6,7 @@ from dataclasses import replace
 from course_pkg.simt.counting.junctions import begin_blocks
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.front.walking import walk
+from course_pkg.simt.memory.unwritten import of_choice, together
 from course_pkg.simt.run.comparisons import decide_if_needed, joined
 from course_pkg.simt.run.expressions import (
     CONDITIONS,
@@ -40,7 +41,7 @@ def _junction(run, frame, node, mask):
         else:
             first, result = result, joined(run, conjunction, result, test, mask)
             if test.unwritten:  # not used where an earlier operand decides
-                result.unwritten = first.unwritten + tuple(one.within(inner.full) for one in test.unwritten)
+                result.unwritten = together(first.unwritten, of_choice((inner.full, test)))
         if result.constant and result.number != conjunction:
             return result
         if run.dry:

@@ -47,8 +47,8 @@ def require_no_doubt(run, value: Value, lanes, place=None, *, later=(), allowed=
             if place.array.space != "local":
                 units = place.array.units(run.wave.spread(place.at)[chosen])
                 if place.array.space == "shared":
-                    own = run.wave.spread(strand.by)[chosen] == run.wave.thread_numbers[chosen]
-                    lent.lend(event, threads, own, place.array.region, place.array.dtype.itemsize)
+                    known = run.wave.spread(strand.by)[chosen] != ANYBODY
+                    lent.lend(event, threads, known, place.array.region, place.array.dtype.itemsize)
                 run.races.doubts.put_off(event, threads, place.array.region, units)
             continue
         if place is not None and run.races.doubts.is_float(event):

@@ -20,11 +20,13 @@ from course_pkg.simt.front.typing import BOOL
 from course_pkg.simt.memory.doubts import MANY, MOST_WATCHED, WATCH
 from course_pkg.simt.memory.handover import ANYBODY
 from course_pkg.simt.memory.publications import WORLDS
+from course_pkg.simt.run.owners import ANY_THREAD, NO_THREAD, apart, common
 from course_pkg.simt.run.values import Value
 
 TOGETHER = 1 << 62  # the key of the world in which all atomics that change nothing were done earlier
-ANY_THREAD = np.full((1,) * 6, ANYBODY)
-NO_THREAD = np.full((1,) * 6, -2)  # marks that no thread is involved; differs from ANYBODY
+IN_DOUBT = (
+    TOGETHER + 1
+)  # the key of the worlds in which all atomics whose results are in doubt have found other numbers
 MOST = 16  # maximum number of hand-overs that are followed for one value: the newest
 
 
@@ -32,8 +34,9 @@ MOST = 16  # maximum number of hand-overs that are followed for one value: the n
 class Strand:
     """What a value would be if one atomic had found another value, and all other atomics had found what they did find.
 
-    There are two exceptions. The strand with the key ``TOGETHER`` changes what several atomics have found. The strand
-    with the key ``MANY`` only names many watched reads, the oldest ones: no branch on the value ends their doubts.
+    There are two exceptions. The strands with the keys ``TOGETHER`` and ``IN_DOUBT`` change what several atomics have
+    found. The strand with the key ``MANY`` only names many watched reads, the oldest ones: no branch on the value ends
+    their doubts.
 
     Attributes
     ----------
@@ -56,29 +59,31 @@ class Strand:
     source: Any = None
 
 
-def follow(value: Value, compute, *operands: Value) -> Value:
-    """Follow a value if one of its operands is followed; ``compute`` makes the value's data from the operands' data."""
+def follow(value: Value, compute, *operands: Value, either=False) -> Value:
+    """Follow a value if one of its operands is followed; ``compute`` makes the value's data from the operands' data.
+
+    ``either``: whether the value is only one of its operands in each lane.
+    """
     for operand in operands:  # there is rarely one; this loop takes less than half the time of any(…)
         if operand.otherwise:
             break
     else:
         return value
-    strands = [o.otherwise or {} for o in operands]
+    strands = [o.otherwise or {} for o in operands] if either else apart(operands)
     value.otherwise = {}
-    events = {event for of_one in strands for event in of_one} - {TOGETHER}
+    events = {event for of_one in strands for event in of_one} - set(_OF)
     followed = newest(events)
     if len(followed) < len(events):
         _namenamed_many(value, strands, events.difference(followed))
     for event in followed:
         data = (of_one.get(event, o) for of_one, o in zip(strands, operands, strict=True))
         same = [of_one[event] for of_one in strands if event in of_one]
-        by = reduce(_common, (strand.by for strand in same))
+        by = reduce(common, (strand.by for strand in same))
         data = compute(*(one.data for one in data))
         value.otherwise[event] = Strand(data, by, same[0].looks, same[0].source)
-    if len(looks_of(value)) > 1:
-        value.otherwise[TOGETHER] = Strand(
-            compute(*map(_together, operands)), np.array(ANYBODY).reshape((1,) * 6)
-        )
+    for key, of in _OF.items():
+        if len(of(value)) > 1:
+            value.otherwise[key] = Strand(compute(*(_together(key, o) for o in operands)), ANY_THREAD)
     return value
 
 
@@ -118,7 +123,7 @@ def follow_either(value: Value, choose, pick, new: Value, old: Value) -> Value:
 
     ``choose`` makes the value's data from the data of the two. ``pick`` does the same without converting types.
     """
-    follow(value, choose, new, old)
+    follow(value, choose, new, old, either=True)
     for event in [e for e in value.otherwise or () if MANY < e < 0]:
         ways = ((o.otherwise or {}).get(event) for o in (new, old))
         by = pick(*(NO_THREAD if strand is None else strand.by for strand in ways))
@@ -132,12 +137,20 @@ def looks_of(value: Value) -> list:
     return [event for event, strand in strands if 0 <= event < TOGETHER and strand.looks]
 
 
-def _together(value: Value):
-    """Return what a value would be if all atomics that only read had been executed earlier."""
+def _in_doubt(value: Value) -> list:
+    """Return the doubts about a value, and the watched reads that it depends on."""
+    return [event for event in value.otherwise or () if MANY < event < 0]
+
+
+_OF = {TOGETHER: looks_of, IN_DOUBT: _in_doubt}
+
+
+def _together(key: int, value: Value):
+    """Return what a value would be if all atomics of this kind had found something else."""
     strands = value.otherwise or {}
-    if TOGETHER in strands:
-        return strands[TOGETHER].data
-    events = looks_of(value)
+    if key in strands:
+        return strands[key].data
+    events = _OF[key](value)
     data = strands[events[0]].data if events else value.data
     for event in events[1:]:  # each event is stored in a separate element: see `remember`
         other = strands[event].data
@@ -187,13 +200,6 @@ def newest(events) -> list:
     return watched[:MOST_WATCHED] + doubts + events[len(watched) + len(doubts) :][-MOST:]
 
 
-def _common(by, other):
-    if by is other:
-        return by
-    both = np.where(by == other, by, ANYBODY)
-    return np.where(by == NO_THREAD, other, np.where(other == NO_THREAD, by, both))
-
-
 def decide(run, test: Value, mask) -> None:
     """Compare the branch that threads take with the branches of their worlds, wherever a test decides what they run.
 
@@ -205,19 +211,23 @@ def decide(run, test: Value, mask) -> None:
         return
     lanes = run.wave.spread(mask.full)
     threads, way = run.wave.thread_numbers[lanes], run.wave.spread(test.data)[lanes]
-    all_of_them = test.otherwise.get(TOGETHER)
+
+    def others(strand):
+        return np.stack([run.wave.spread(one)[lanes] for one in strand.data]) != way
+
+    joint = {key: others(test.otherwise[key]) for key in _OF if key in test.otherwise}
     for event, strand in test.otherwise.items():
-        if event == TOGETHER:
+        if event in _OF:
             continue
-        decided = np.stack([run.wave.spread(one)[lanes] for one in strand.data]) != way
+        decided = others(strand)
         by = run.wave.spread(strand.by)[lanes]
         if event < 0 and (hazard := run.races.doubts.hazard_of(event)):
             if decided.any():
                 run.log.add(hazard)
         elif event >= 0:
-            if strand.looks and all_of_them is not None:
+            if strand.looks and TOGETHER in joint:
                 # either of two atomics alone may change `a ^ b`, although both together do not
-                decided &= np.stack([run.wave.spread(one)[lanes] for one in all_of_them.data]) != way
+                decided &= joint[TOGETHER]
             run.races.handovers.learn(threads, decided, by, event)
         elif event == MANY:
             floats = frozenset(pair for pair in strand.source if pair[0].way[2])
@@ -228,14 +238,16 @@ def decide(run, test: Value, mask) -> None:
             run.scopes[-1][event] = strand
         else:
             # the values that an atomic might find later are unknown, so a test counts only if it rejects all others
-            certain = decided.all(axis=0) if event < WATCH else decided.any(axis=0)
             lent = run.races.doubts.unproven.lent
+            if event in lent:
+                decided &= joint.get(IN_DOUBT, True)  # `a == b` tells nothing of a
+            certain = decided.all(axis=0) if event < WATCH else decided.any(axis=0)
             if (
                 event in lent
             ):  # the test concerns the thread itself, and no other one that has loaded the number
-                others = certain & lent.of(event, by)
-                lent.test(event, by[others], threads[others])
-                certain &= ~others
+                borrowed = certain & lent.of(event, by)
+                lent.test(event, by[borrowed], threads[borrowed])
+                certain &= ~borrowed
             run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[certain])
 
 

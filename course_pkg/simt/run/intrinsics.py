@@ -11,13 +11,14 @@ from course_pkg.simt.front.instead import of_call
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import INT64, dtype_of, unify
 from course_pkg.simt.front.vectors import parts_of
+from course_pkg.simt.memory.unwritten import first_of, of_either, together
 from course_pkg.simt.run import atomics, hindsight, hints, pairs, warp
 from course_pkg.simt.run.allocation import array, array_like
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.cooperative import this_grid
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.halves import met_at_barrier
-from course_pkg.simt.run.merge import merge, unwritten_of_either
+from course_pkg.simt.run.merge import merge
 from course_pkg.simt.run.tuples import vector
 from course_pkg.simt.run.values import Value
 from course_pkg.simt.run.warp_meetings import met_in_warp
@@ -118,7 +119,14 @@ def _syncthreads(run, frame, node, name, arguments, named, mask):
         found = {"count": every, "and": every == total, "or": every > 0}[name.rpartition("_")[2]]
         return found.astype(np.int32).reshape(*wave.count, 1, 1, 1)
 
-    value = run.fresh(counted(operand.data), types.int32, arguments, mask)
+    value = run.fresh(counted(operand.data), types.int32, arguments, mask, moved=arguments[0])
+    voters = wave.spread(everyone.full) if operand.unwritten else None
+
+    def first(numbers):
+        found = first_of(wave.spread(numbers), voters)
+        return wave.whole(found.reshape(*wave.count, 1, 1, 1))
+
+    value.unwritten = tuple(one.moved(first) for one in operand.unwritten)
     return hindsight.follow_vote(value, counted, operand)
 
 
@@ -214,7 +222,7 @@ def _selp(run, frame, node, name, arguments, named, mask):
         return np.where(test != 0, a, b)
 
     value = run.derived(chosen(test.data, a.data, b.data), kind, key, (test, a, b), mask)
-    value.unwritten = test.unwritten + unwritten_of_either(mask.narrow(test.data != 0), a, b)
+    value.unwritten = together(test.unwritten, of_either(mask.narrow(test.data != 0), a, b))
     return hindsight.follow(value, chosen, test, a, b)
 
 

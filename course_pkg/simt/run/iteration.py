@@ -9,7 +9,7 @@ from numba.core import types
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
-from course_pkg.simt.memory.regions import Arrays
+from course_pkg.simt.memory.regions import TORN, Arrays, Choice
 from course_pkg.simt.run.access import element, loaded, locate
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.expressions import binary, cast, evaluate
@@ -24,6 +24,8 @@ from course_pkg.simt.run.sequences import (
     Iterator,
     Passing,
     Zipped,
+    begun,
+    draws,
     goes_on,
     is_flat,
     place_in,
@@ -42,17 +44,9 @@ def sequence_of(run, frame, node, mask):
         if not fresh:
             return sequence
         sequence = sequence.sequence
-    if isinstance(sequence, Passing) and goes_on(frame.program.tree, node):
-        return place_in(run, sequence)
-    tree = frame.program.tree
-    if isinstance(sequence, Arrays) and is_flat(tree, node) and goes_on(tree, node):
-        raise unsupported(
-            frame,
-            node,
-            f"a second use of {ast.unparse(node)}, through which a loop passes once,",
-            way="write .flat behind the `in` of the loop",
-            compiled=True,
-        )
+    iterator = iterator_of(run, frame, sequence, node)
+    if iterator is not None:
+        return iterator
     if isinstance(sequence, Arrays) and not sequence.ndim:
         raise SimtError.at(
             frame.program.name,
@@ -71,32 +65,57 @@ def sequence_of(run, frame, node, mask):
 
 def enumerated(run, frame, node, arguments) -> Enumerated:
     """Return the sequence ``enumerate(…)`` for its arguments."""
-    _require_no_iterator(frame, node, arguments)
-    if not 1 <= len(arguments) <= 2 or not isinstance(arguments[0], SEQUENCES):
+    if not 1 <= len(arguments) <= 2 or not isinstance(arguments[0], (*SEQUENCES, Iterator)):
         raise SimtError.at(
             frame.program.name, node.lineno, "enumerate takes a range, an array or a tuple, and a start."
         )
-    return Enumerated(arguments[0], arguments[1] if len(arguments) == 2 else run.constant(0))
+    (sequence,) = _sources(run, frame, node, arguments[:1])
+    return Enumerated(sequence, arguments[1] if len(arguments) == 2 else run.constant(0))
 
 
 def zipped(run, frame, node, arguments) -> Zipped:
     """Return the sequence ``zip(…)`` for its arguments."""
-    _require_no_iterator(frame, node, arguments)
-    if not arguments or not all(isinstance(a, SEQUENCES) for a in arguments):
+    if not arguments or not all(isinstance(a, (*SEQUENCES, Iterator)) for a in arguments):
         raise SimtError.at(frame.program.name, node.lineno, "zip takes ranges, arrays and tuples.")
-    return Zipped(tuple(arguments))
+    return Zipped(tuple(_sources(run, frame, node, arguments)))
 
 
-def _require_no_iterator(frame, node, arguments) -> None:
-    """Refuse ``zip`` and ``enumerate`` of an iterator that has a name: they would take items from it."""
-    if any(isinstance(one, Iterator) or getattr(one, "place", None) for one in arguments):
+def iterator_of(run, frame, sequence, node) -> Iterator | None:
+    """Return the iterator behind a sequence from which others may take items, too; None for any other sequence.
+
+    ``node`` is the expression that gives the sequence.
+    """
+    if isinstance(sequence, Iterator):
+        return sequence
+    if isinstance(sequence, Passing):
+        return place_in(run, sequence) if draws(sequence) or goes_on(frame.program.tree, node) else None
+    tree, passing = frame.program.tree, getattr(sequence, "passing", None)
+    torn = passing is TORN or (isinstance(sequence, Choice) and is_flat(tree, node))
+    if not (torn or passing) or not goes_on(tree, node):
+        return None
+    if torn:
         raise unsupported(
             frame,
             node,
-            f"{ast.unparse(node)} of an iterator that has a name",
-            way="take items from the iterator by next",
+            f"{ast.unparse(node)}, which goes through other elements in other threads,",
+            way="write .flat behind the `in` of the loop",
             compiled=True,
         )
+    if passing.place is None:
+        passing.place = begun(run, replace(sequence, passing=None))
+    return passing.place
+
+
+def _sources(run, frame, node, arguments) -> list:
+    """Return the arguments of ``zip`` or ``enumerate``; if one of them is an iterator, return iterators for all."""
+    nodes = node.args if len(node.args) >= len(arguments) else [None] * len(arguments)
+    found = [iterator_of(run, frame, *pair) for pair in zip(arguments, nodes, strict=False)]
+    if not any(found):
+        return arguments
+    return [
+        known or (place_in(run, one) if isinstance(one, Passing) else begun(run, one))
+        for known, one in zip(found, arguments, strict=True)
+    ]
 
 
 def written_out(run, sequence) -> tuple | None:

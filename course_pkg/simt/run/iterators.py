@@ -7,17 +7,16 @@ import ast
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.typing import INT64
+from course_pkg.simt.run.comparisons import joined
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.expressions import binary, cast, evaluate, handles
-from course_pkg.simt.run.iteration import item_of, length_of
+from course_pkg.simt.run.iteration import item_of, iterator_of, length_of
 from course_pkg.simt.run.merge import merge
-from course_pkg.simt.run.sequences import SEQUENCES, Iterator, Passing, goes_on, place_in
-from course_pkg.simt.run.sketch import of_one_type
+from course_pkg.simt.run.sequences import SEQUENCES, Iterator, Passing, Zipped, begun, draws, place_in
+from course_pkg.simt.run.sketch import of_one_type, require_one_layout
 from course_pkg.simt.run.values import Range, Value
 
 
@@ -27,13 +26,15 @@ def made_iterator(run, frame, node, arguments, mask) -> Iterator:
     if isinstance(given, Iterator):
         given.again = True
         return given
+    known = iterator_of(run, frame, given, node.args[0] if node.args else None)
+    if known is not None:
+        known.again = True
+        return known
     if isinstance(given, Passing):
-        place = place_in(run, given)
-        place.again = goes_on(frame.program.tree, node.args[0])
-        return place
+        return place_in(run, given)
     if not isinstance(given, SEQUENCES):
         raise SimtError.at(frame.program.name, node.lineno, "iter takes a range, an array or a tuple.")
-    return Iterator(given, run.fresh(np.zeros((1,) * 6, np.int64), INT64))
+    return begun(run, given)
 
 
 class More(ast.expr):
@@ -61,13 +62,47 @@ def as_while(node: ast.For) -> tuple[str, ast.While]:
 @handles(More)
 def _more(run, frame, node, mask) -> Value:
     given = evaluate(run, frame, node.of, mask)
-    length = cast(run, length_of(run, given.sequence, mask), INT64)
-    return binary(run, frame, node, ast.Lt(), given.at, length, mask)
+    if draws(given.sequence):
+        more, given.item = _drawn(run, frame, node, given, mask)
+        return more
+    return _has_more(run, frame, node, given, mask)
 
 
 @handles(Next)
 def _next(run, frame, node, mask) -> Any:
-    return _advanced(run, frame, node, evaluate(run, frame, node.of, mask), mask)
+    given = evaluate(run, frame, node.of, mask)
+    return given.item if draws(given.sequence) else _advanced(run, frame, node, given, mask)
+
+
+def _has_more(run, frame, node, given: Iterator, mask) -> Value:
+    length = cast(run, length_of(run, given.sequence, mask), INT64)
+    return binary(run, frame, node, ast.Lt(), given.at, length, mask)
+
+
+def _drawn(run, frame, node, given: Iterator, mask) -> tuple[Value, Any]:
+    """Return in which lanes an iterator has a further item, and take it there; the item is None if no lane has one.
+
+    Like Numba, ``zip`` asks one iterator after the other, so that the first ones lose an item if a later one has none.
+    """
+    sequence, at = given.sequence, given.at
+    _require_one_name(frame, node, given)
+    if not draws(sequence):
+        more = _has_more(run, frame, node, given, mask)
+        lanes = mask if run.dry else mask.split(more.data)[0]
+        return more, (_advanced(run, frame, node, given, lanes) if lanes else None)
+    more, items, lanes = None, [], mask
+    for one in sequence.sequences if isinstance(sequence, Zipped) else (sequence.sequence,):
+        has, item = _drawn(run, frame, node, one, lanes)
+        more = has if more is None else joined(run, True, more, has, mask)
+        lanes = lanes if run.dry else lanes.split(has.data)[0]
+        if not lanes:
+            return more, None
+        items.append(item)
+    if not run.dry:
+        given.at = merge(run, lanes, binary(run, frame, node, ast.Add(), at, run.constant(1), lanes), at)
+    if isinstance(sequence, Zipped):
+        return more, tuple(items)
+    return more, (binary(run, frame, node, ast.Add(), at, sequence.start, lanes), *items)
 
 
 def next_item(run, frame, node, arguments, mask) -> Any:
@@ -79,28 +114,49 @@ def next_item(run, frame, node, arguments, mask) -> Any:
         If there is no further item in some lane.
     """
     (given,) = arguments if len(arguments) == 1 else (None,)
-    if isinstance(given, Passing):
-        given = place_in(run, given)
+    known = iterator_of(run, frame, given, node.args[0] if node.args else None)
+    given = place_in(run, given) if known is None and isinstance(given, Passing) else known
     if not isinstance(given, Iterator):
         raise SimtError.at(
             frame.program.name,
             node.lineno,
             "next takes one iterator: make it by iter(x), and test its end yourself.",
         )
-    if not run.dry and mask.narrow(
-        given.at.data >= cast(run, length_of(run, given.sequence, mask), INT64).data
-    ):
+    drawn = draws(given.sequence)
+    more, item = (
+        _drawn(run, frame, node, given, mask) if drawn else (_has_more(run, frame, node, given, mask), None)
+    )
+    if not run.dry and mask.narrow(~more.data):
         raise SimtError.at(
             frame.program.name,
             node.lineno,
             "next finds no further item in some threads: test before with if.",
         )
-    return _advanced(run, frame, node, given, mask)
+    return item if drawn else _advanced(run, frame, node, given, mask)
 
 
 def _advanced(run, frame, node, given: Iterator, mask) -> Any:
     """Return the next item, and move the iterator on, in the active lanes."""
     sequence, at = given.sequence, given.at
+    _require_one_name(frame, node, given)
+    if isinstance(sequence, tuple) and not of_one_type(sequence):
+        raise unsupported(
+            frame,
+            node,
+            "an iterator over a tuple whose items have different types",
+            way="cast them to one type",
+        )
+    if isinstance(sequence, tuple):
+        require_one_layout(run, frame, node, sequence, "an iterator over", "take the items one by one")
+    if run.dry:
+        return _item(run, frame, node, sequence, run.blank(INT64), mask)
+    require_no_doubt(run, at, mask)
+    run.ledger.demand(at, mask)
+    given.at = merge(run, mask, binary(run, frame, node, ast.Add(), at, run.constant(1), mask), at)
+    return _item(run, frame, node, sequence, at, mask)
+
+
+def _require_one_name(frame, node, given: Iterator) -> None:
     if given.torn:
         raise unsupported(
             frame,
@@ -109,19 +165,6 @@ def _advanced(run, frame, node, given: Iterator, mask) -> Any:
             way="give each iterator one name",
             compiled=True,
         )
-    if isinstance(sequence, tuple) and not of_one_type(sequence):
-        raise unsupported(
-            frame,
-            node,
-            "an iterator over a tuple whose items have different types",
-            way="cast them to one type",
-        )
-    if run.dry:
-        return _item(run, frame, node, sequence, run.blank(INT64), mask)
-    require_no_doubt(run, at, mask)
-    run.ledger.demand(at, mask)
-    given.at = merge(run, mask, binary(run, frame, node, ast.Add(), at, run.constant(1), mask), at)
-    return _item(run, frame, node, sequence, at, mask)
 
 
 def _item(run, frame, node, sequence, at: Value, mask):

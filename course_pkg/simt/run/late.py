@@ -64,7 +64,7 @@ class Late:
         return [lanes for lanes, _ in parts], [stop for _, stop in parts]
 
 
-def sequences(accesses: dict, learners: set, order: Order, threads: int) -> Iterator[Late]:
+def sequences(accesses: dict, learners: set, order: Order, threads: int, others: dict) -> Iterator[Late]:
     """Yield who is late in each further run.
 
     At first, all threads are late from some place on. Then all are late from the beginning, in one sequence and in its
@@ -72,6 +72,9 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int) -> Iter
     these are still too many, those that stand so many places apart share a group in one sequence, and neighbours in the
     other one: so two of them seldom share a group in both. The last ones then come first in both, because in lock step
     they came last.
+
+    At the end, the first and the last thread are late from statements on of which another thread had to know only in
+    such a run, as those of the writer that all readers come before in the first run.
 
     Parameters
     ----------
@@ -83,13 +86,15 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int) -> Iter
     order : memory.order.Order
     threads : int
         Threads of a wave: the more these are, the fewer groups are late, because each takes as long as all threads.
+    others : dict
+        Like ``accesses``, of the runs that were yielded before: whoever runs them fills it.
 
     Examples
     --------
     >>> at, order = {("kernel", 3, False)}, Order(64)
-    >>> [one.groups for one in sequences({5: at, 1: at}, {3}, order, 64)]
-    [((1,), (5,)), ((1,), (5,)), ((5,), (1,))]
-    >>> held, late, back = sequences(dict.fromkeys(range(64), at), {3}, order, 64)
+    >>> [one.groups for one in sequences({5: at, 1: at}, {3}, order, 64, {9: {("kernel", 5, True)}})]
+    [((1,), (5,)), ((1,), (5,)), ((5,), (1,)), ((9,),)]
+    >>> held, late, back = sequences(dict.fromkeys(range(64), at), {3}, order, 64, {})
     >>> late.groups == ((*range(32),), (*range(32, 64),))
     True
     """
@@ -103,6 +108,10 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int) -> Iter
     if most > 1:
         ends = [at * len(late) // most for at in range(most + 1)]
         yield Late(_joined(late[a:b] for a, b in pairwise(ends))[::-1], waiting=waiting)
+    tried = set().union(*accesses.values())
+    new = {thread: at for thread, at in others.items() if not at <= tried}
+    if new:
+        yield _held(new)
 
 
 def _groups(threads, order: Order, most: int) -> list:
@@ -118,3 +127,8 @@ def _groups(threads, order: Order, most: int) -> list:
 
 def _joined(groups) -> tuple:
     return tuple(tuple(chain.from_iterable(some)) for some in groups)
+
+
+def _held(accesses: dict) -> Late:
+    held = sorted({min(accesses), max(accesses)})
+    return Late(tuple((thread,) for thread in held), tuple(frozenset(accesses[thread]) for thread in held))

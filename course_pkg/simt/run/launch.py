@@ -135,14 +135,15 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
             times, least, most = LATE if threads <= MANY_THREADS else LATE_OF_MANY
             left = min(most, max(least, times * order.ran))
+            others: dict = {}
             try:
-                for late in order.with_late(state.races, threads):
+                for late in order.with_late(state.races, threads, others):
                     put(arrays, before)
                     ended = False
                     with suppress(
                         SimtError
                     ):  # too long, or threads need the late ones, though no atomic says so
-                        run(late, None, left)
+                        others |= run(late, None, left).races.excused()
                         ended = True
                     state.log.add_all(late.log, races_only=not ended)
                     left -= late.ran

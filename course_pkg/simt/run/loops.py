@@ -23,7 +23,7 @@ from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_b
 from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
 from course_pkg.simt.run.iterators import as_while
 from course_pkg.simt.run.sequences import Iterator
-from course_pkg.simt.run.sketch import of_one_type, require_no_growth, sketch_loop, widen
+from course_pkg.simt.run.sketch import of_one_type, require_no_growth, require_one_layout, sketch_loop, widen
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.sway import leave
@@ -150,6 +150,7 @@ def _for_each(run, frame, node, mask, sequence):
     if not of_one_type(sequence):
         way = "cast its items to one type, as in (int64(i), j)"
         raise unsupported(frame, node, "a loop over a tuple whose items have different types", way)
+    require_one_layout(run, frame, node, sequence, "a loop over", "write a loop for each array")
     before, returned, current = dict(frame.variables), frame.returned, mask
     loop = _begin_loop(run, frame, node, mask, True)
     for item in sequence:

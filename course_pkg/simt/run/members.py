@@ -16,7 +16,7 @@ from course_pkg.simt.run.cooperative import Grid, sync_grid
 from course_pkg.simt.run.fields import field, is_record, part_of_complex
 from course_pkg.simt.run.functions import call_function
 from course_pkg.simt.run.hindsight import follow
-from course_pkg.simt.run.sequences import Flat
+from course_pkg.simt.run.sequences import Flat, Passing
 from course_pkg.simt.run.sketch import note_view
 from course_pkg.simt.run.values import Method, TypeName, Value
 
@@ -48,7 +48,8 @@ def array_member(run, frame, node, array: Arrays, name: str, mask):
     if name == "T":
         return _transposed(run, array)
     if name == "flat":
-        return flattened(run, array)
+        flat = flattened(run, array)
+        return replace(flat, passing=Passing()) if isinstance(flat, Array) else flat
     if name in METHODS:
         return Method(name, array)
     return field(run, frame, node, array, name) if is_record(array) else None  # lists the fields in its error

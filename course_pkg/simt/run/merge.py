@@ -4,6 +4,7 @@ import numpy as np
 
 from course_pkg.simt.front.typing import dtype_of, unify
 from course_pkg.simt.memory.regions import Arrays
+from course_pkg.simt.memory.unwritten import of_either
 from course_pkg.simt.run.choices import chosen, not_alike
 from course_pkg.simt.run.hindsight import follow_either
 from course_pkg.simt.run.named import rebuilt
@@ -28,7 +29,7 @@ def merge(run, mask, new, old, seen=True):
             data = new.data if new.data is old.data else _choose(mask, new.data, old.data)
             constant = new.constant and old.constant
             value = run.derived(data, new.type, new.key, (new, old), mask, constant)
-            value.unwritten = unwritten_of_either(mask, new, old)
+            value.unwritten = of_either(mask, new, old)
             return follow_either(value, pick, pick, new, old)
         for value in (new, old) if seen else ():
             run.ledger.use(value)
@@ -40,7 +41,7 @@ def merge(run, mask, new, old, seen=True):
             return _choose(mask, a.astype(dtype, copy=False), b.astype(dtype, copy=False))
 
         value = run.fresh(choose(new.data, old.data), numba_type)
-        value.unwritten = unwritten_of_either(mask, new, old)
+        value.unwritten = of_either(mask, new, old)
         return follow_either(value, choose, pick, new, old)
     if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
         return rebuilt(new, (merge(run, mask, a, b, seen) for a, b in zip(new, old, strict=True)))
@@ -68,14 +69,6 @@ def _merged(run, mask, new: Sequence, old: Sequence, seen):
             place.torn = True
         merged.place = Iterator(merged, merge(run, mask, *(place.at for place in places), seen))
     return merged
-
-
-def unwritten_of_either(mask, new: Value, old: Value) -> tuple:
-    """Return the reads of unwritten memory behind a value that is ``new`` in these lanes and ``old`` in the others."""
-    others = ~mask.full if new.unwritten or old.unwritten else None
-    reads = [one.within(mask.full) for one in new.unwritten]
-    reads += [one.within(others) for one in old.unwritten]
-    return tuple(one for one in reads if one.lanes.any())
 
 
 def _choose(mask, new, old):

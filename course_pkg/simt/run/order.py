@@ -73,14 +73,14 @@ class Order:
         default_factory=dict
     )  # {first block of a wave: where each of its roles begins to be late}
 
-    def with_late(self, races, threads: int) -> Iterator["Order"]:
+    def with_late(self, races, threads: int, others: dict) -> Iterator["Order"]:
         """Yield the orders in which the same launch has to run again, because only hand-overs put accesses in order.
 
-        ``threads`` is how many threads a wave has.
+        ``threads`` is how many threads a wave has; ``others`` as in :func:`.late.sequences`.
         """
         accesses = races.excused()
         if accesses:
-            for late in sequences(accesses, races.handovers.learners, races.order, threads):
+            for late in sequences(accesses, races.handovers.learners, races.order, threads, others):
                 yield Order(None, Meetings(roles=dict(self.meetings.roles)), late=late)
 
     def may_begin_again(self, waits: bool) -> bool:

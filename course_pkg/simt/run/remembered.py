@@ -7,7 +7,8 @@ import numpy as np
 
 from course_pkg.simt.memory.doubts import MANY, WATCH
 from course_pkg.simt.memory.publications import WORLDS
-from course_pkg.simt.run.hindsight import ANY_THREAD, MOST, NO_THREAD, Strand, named_many, newest, reads_of
+from course_pkg.simt.run.hindsight import MOST, Strand, named_many, newest, reads_of
+from course_pkg.simt.run.owners import ANY_THREAD, NO_THREAD
 from course_pkg.simt.run.values import Value
 
 FOLLOWED = ("global", "shared", "local")

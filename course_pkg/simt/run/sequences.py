@@ -25,6 +25,7 @@ class Iterator(Sequence):
     sequence: Any
     at: Value
     again: bool = False  # whether it was given to ``iter`` again
+    item: Any = None  # what a loop over ``zip`` or ``enumerate`` of iterators has taken for its next trip
     torn: bool = (
         False  # whether a name now stands for this iterator in some lanes and for another one in others
     )
@@ -45,7 +46,7 @@ class Passing(Sequence):
 
 @dataclass(slots=True, eq=False)
 class Enumerated(Passing):
-    """``enumerate(sequence, start)``."""
+    """``enumerate(sequence, start)``; the sequence may be an iterator."""
 
     parts = "sequence", "start"
 
@@ -55,7 +56,7 @@ class Enumerated(Passing):
 
 @dataclass(slots=True, eq=False)
 class Zipped(Passing):
-    """``zip(first, second, …)``."""
+    """``zip(first, second, …)``; if one of the sequences is an iterator, all are."""
 
     parts = ("sequences",)
 
@@ -95,11 +96,23 @@ class Indices(Passing):
 SEQUENCES = (Range, Flat, Elements, Indices, Array, Choice, tuple, Enumerated, Zipped)
 
 
+def begun(run, sequence) -> Iterator:
+    """Return a new iterator over a sequence."""
+    return Iterator(sequence, run.fresh(np.zeros((1,) * 6, np.int64), INT64))
+
+
 def place_in(run, sequence: Passing) -> Iterator:
     """Return the iterator that shows how far loops over a sequence have come."""
     if sequence.place is None:
-        sequence.place = Iterator(sequence, run.fresh(np.zeros((1,) * 6, np.int64), INT64))
+        sequence.place = begun(run, sequence)
     return sequence.place
+
+
+def draws(sequence) -> bool:
+    """Return whether a sequence takes its items from iterators, which others may share."""
+    if isinstance(sequence, Zipped):
+        return any(isinstance(one, Iterator) for one in sequence.sequences)
+    return isinstance(sequence, Enumerated) and isinstance(sequence.sequence, Iterator)
 
 
 @cache

@@ -20,7 +20,7 @@ from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.named import rebuilt
 from course_pkg.simt.run.state import Loop
-from course_pkg.simt.run.values import Range, Sequence, Torn, TypeName, Value, Variable
+from course_pkg.simt.run.values import Range, Sequence, Torn, TypeName, Value, Variable, layout_of
 
 # each round except the last changes the type of a variable, and no kernel has nearly this many variables
 MOST_ROUNDS = 1000
@@ -230,6 +230,29 @@ def of_one_type(values: tuple) -> bool:
         alike = all(isinstance(v, tuple) and len(v) == len(first) for v in values)
         return alike and all(map(of_one_type, zip(*values, strict=True)))
     return not values or all(v is first for v in values)
+
+
+def require_one_layout(run, frame, node, values: tuple, what: str, way: str) -> None:
+    """Refuse, in a sketch, a tuple whose arrays lie differently in memory: Numba knows no type of all its items.
+
+    An array that may be one of several has the layout that fits all of them, which is not known here.
+    """
+    if not run.dry or not values:
+        return
+    if isinstance(values[0], tuple):
+        for one in zip(*values, strict=True):
+            require_one_layout(run, frame, node, one, what, way)
+    arrays = [v for v in values if isinstance(v, Array)]
+    if all(map(_has_known_layout, arrays)) and len({layout_of(v) for v in arrays}) > 1:
+        raise unsupported(
+            frame, node, f"{what} a tuple whose arrays lie differently in memory, such as x and y[::2],", way
+        )
+
+
+def _has_known_layout(array: Array) -> bool:
+    """Return whether a sketch knows the layout of an array; not of one that may be several, or that was reshaped."""
+    extents_known = array.ndim == 1 or all(n.data.all() for n in array.shape)
+    return not array.others and extents_known and 0 not in array.strides
 
 
 def _alike(one: Arrays, other: Arrays) -> bool:

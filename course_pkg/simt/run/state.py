@@ -10,6 +10,7 @@ from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import Program
 from course_pkg.simt.front.typing import dtype_of
+from course_pkg.simt.memory.unwritten import together
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.clock import Clock
 from course_pkg.simt.run.lanes import Mask, Wave
@@ -140,7 +141,7 @@ class Run:
             self.ledger.made_of(value, operands, mask)
         for operand in operands:
             if operand.unwritten:
-                value.unwritten += operand.unwritten
+                value.unwritten = together(value.unwritten, operand.unwritten)
         return value
 
     def view(self, value: Value, data, numba_type, key: int, constant=False) -> Value:
@@ -148,10 +149,13 @@ class Run:
         data = np.asarray(data)
         return Value(data, numba_type, key, constant, origin=value.origin, unwritten=value.unwritten)
 
-    def fresh(self, data, numba_type, operands=(), mask: Mask | None = None) -> Value:
-        """Make a value that equals no other value, and count the use of its operands immediately."""
+    def fresh(self, data, numba_type, operands=(), mask: Mask | None = None, moved=None) -> Value:
+        """Make a value that equals no other value, and count the use of its operands immediately.
+
+        ``moved``: the operand that the lanes exchange, or vote on. Whoever makes the value follows what it depends on.
+        """
         for operand in operands:
-            self.ledger.demand(operand, mask)
+            self.ledger.demand(operand, mask, moved=operand is moved)
         return Value(np.asarray(data), numba_type, self.numbering.fresh())
 
     def blank(self, numba_type) -> Value:

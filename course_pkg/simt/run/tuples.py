@@ -6,12 +6,13 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.vectors import parts_of
 from course_pkg.simt.memory.regions import Arrays
+from course_pkg.simt.memory.unwritten import of_choice, together
 from course_pkg.simt.run.choices import chosen
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import require_no_doubt
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow
-from course_pkg.simt.run.sketch import any_of, of_one_type
+from course_pkg.simt.run.sketch import any_of, of_one_type, require_one_layout
 from course_pkg.simt.run.values import Value
 
 
@@ -39,6 +40,8 @@ def part_of_tuple(run, frame, node, values: tuple, index, mask):
         raise unsupported(
             frame, node, "an item, chosen by a variable, of a tuple whose items have different types"
         )
+    way = "write `x if condition else y`, or if and else around its uses"
+    require_one_layout(run, frame, node, values, "an item, chosen by a variable, of", way)
     if run.dry:
         return any_of(run, values)
     run.ledger.demand(index, mask)
@@ -94,6 +97,9 @@ def _chosen(run, frame, node, values, index, mask):
     value = run.derived(
         choose(index.data, *(v.data for v in values)), values[0].type, key, (index, *values), mask
     )
+    at = np.where(index.data < 0, index.data + len(values), index.data)
+    ways = [(at == number, one) for number, one in enumerate(values)]
+    value.unwritten = together(index.unwritten, of_choice(*ways))
     return follow(value, choose, index, *values)
 
 

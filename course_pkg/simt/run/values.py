@@ -180,13 +180,13 @@ def numba_type_of(thing):
         parts = tuple(map(numba_type_of, thing))
         return None if None in parts else types.BaseTuple.from_types(parts)
     ndim = getattr(thing, "ndim", None)
-    return None if ndim is None else types.Array(thing.type, ndim, _layout(thing))
+    return None if ndim is None else types.Array(thing.type, ndim, layout_of(thing))
 
 
-def _layout(array) -> str:
+def layout_of(array) -> str:
     """Return the order of an array's elements, as Numba writes it: "C", "F", or "A" for any other."""
     if hasattr(array, "ways"):  # arrays that differ between threads
-        layouts = {_layout(one) for one, _ in array.ways}
+        layouts = {layout_of(one) for one, _ in array.ways}
         return layouts.pop() if len(layouts) == 1 else "A"
     for layout, extents, strides in (
         ("C", array.shape[::-1], array.strides[::-1]),

@@ -159,7 +159,8 @@ def _cut(run, frame, node, array, d, cut: SliceOf, mask):
         raise unsupported(frame, node, "a slice whose step differs between threads", compiled=True)
     if run.dry:
         constant = extent.constant and all(p.constant for p in cut.parts)
-        return 0, extent if constant else run.blank(INT64), 1
+        # Numba looks only whether there is a step: with one, elements are not neighbours for it
+        return 0, extent if constant else run.blank(INT64), 1 if cut.step is None else 2
     if not step:
         raise SimtError.at(frame.program.name, node.lineno, "the step of a slice is 0.")
     if array.space == "local" and not all(p.constant for p in cut.parts):

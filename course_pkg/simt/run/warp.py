@@ -9,6 +9,7 @@ from numba.core import types
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import best_match
+from course_pkg.simt.memory.unwritten import NOWHERE, first_of
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import follow_moved, follow_vote, from_nobody
 from course_pkg.simt.run.roles import Role
@@ -127,7 +128,14 @@ def _shuffle(run, frame, node, name, arguments, mask):
         return run.wave.from_warps(np.where(asleep, undefined(taken.dtype), taken) if some else taken)
 
     run.ledger.instruction(mask)
-    found = follow_moved(run.fresh(moved(value.data), value.type, arguments, mask), moved, value)
+    found = run.fresh(moved(value.data), value.type, arguments, mask, moved=value)
+    found = follow_moved(found, moved, value)
+
+    def taken(numbers):
+        rows = _taken(run.wave.by_warp(numbers, NOWHERE), source)
+        return run.wave.from_warps(np.where(at_work & ~asleep, rows, NOWHERE))
+
+    found.unwritten = tuple(one.moved(taken) for one in value.unwritten)
     if run.races is not None and some:
         hazard = run.log.absent_lane(SourceLine(frame.program.name, node.lineno), run, asleep, source, name)
         from_nobody(found, found.data, run.races.doubts.absent(hazard), run.wave.from_warps(asleep))
@@ -148,7 +156,20 @@ def _vote(run, frame, node, name, arguments, mask):
         return run.wave.from_warps(np.broadcast_to(outcome, members.at_work.shape))
 
     kind = types.int32 if name == "ballot_sync" else types.boolean
-    return follow_vote(run.fresh(voted(value.data), kind, arguments, mask), voted, value)
+    found = run.fresh(voted(value.data), kind, arguments, mask, moved=value)
+    found.unwritten = _of_voters(run, members, value)
+    return follow_vote(found, voted, value)
+
+
+def _of_voters(run, members, value) -> tuple:
+    """Return the reads of unwritten memory behind the result of a vote."""
+
+    def first(numbers):
+        voters = members.together & members.at_work[:, None, :]
+        rows = run.wave.by_warp(numbers, NOWHERE)
+        return run.wave.from_warps(first_of(rows[:, None, :], voters))
+
+    return tuple(one.moved(first) for one in value.unwritten)
 
 
 def _outcome(name, members, rows):
@@ -194,7 +215,9 @@ def _match(run, frame, node, name, arguments, mask):
         return run.wave.from_warps(matched(data))
 
     run.ledger.instruction(mask)
-    found = follow_vote(run.fresh(bits(value.data), types.int32, arguments, mask), bits, value)
+    found = run.fresh(bits(value.data), types.int32, arguments, mask, moved=arguments[1])
+    found.unwritten = _of_voters(run, members, value)
+    found = follow_vote(found, bits, value)
     if name == "match_any_sync":
         return found
     same = run.view(found, found.data != 0, types.boolean, run.numbering.fresh())
