@@ -21,6 +21,7 @@ HAZARDS = {
     "unused_read": "a thread reads an element of shared or local memory that no thread has written, but does not use "
     "what it finds there",
     "unset_variable": "a thread reads a variable that only other threads, or other branches, have set",
+    "packed_record": "fields of records are accessed byte by byte, because their type was made without align=True",
     "lost_store": "a result is stored in an argument that is a number, of which each thread has a copy of its own",
 }
 

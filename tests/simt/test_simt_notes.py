@@ -446,3 +446,21 @@ def test_the_branches_of_a_kernel_are_forgotten_with_it():
     del tree
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_fields_of_records_without_alignment_are_noted_and_counted_byte_by_byte(align):
+    kind = np.dtype([("x", np.float64), ("n", np.int64)], align=align)
+    text = "def k(r, out):\n    i = cuda.grid(1)\n    out[i] = r[i].x\n"
+    found = simt.profile(
+        Kernel.from_source(text, "k", {"cuda": cuda})[1, 32], np.zeros(32, kind), np.zeros(32)
+    )
+    assert found.global_load.requests == (1 if align else 8)
+    if align:
+        assert found.notes == []
+        return
+    (note,) = found.notes
+    assert (note.kind, note.line, note.array) == ("packed_record", 3, "r")
+    assert str(note).endswith(
+        "x byte by byte: 8 requests instead of one. Make their type by numpy.dtype([…], align=True)."
+    )

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow(35)
 DEVICES = folder.devices(recorded_dir(), record.COUNTERS)
 CASES = all_cases()
 INEXACT = compare.exceptions()
-UNEXPLAINED = 11  # differences whose machine code nobody has read to the end: may only fall, but for new kernels
+UNEXPLAINED = (
+    11  # differences whose machine code nobody has read to the end: may only fall, but for new kernels
+)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,8 @@ thread reads an element of shared or local memory that no thread has written, an
 Two kinds are about mistakes with variables. First, a thread reads a variable that it has not set, because the variable
 is set only in a branch that this thread did not take. Second, a kernel stores results in a parameter that is a number,
 so that the results are lost.
+
+One kind is about waste: a kernel uses fields of records whose type was made without ``align=True``.
 """
 
 import ast
@@ -78,6 +80,12 @@ class Notes:
                 event = f"{name} is a number that the launch passes in, so each thread has a copy of its own"
                 rest = ": what is stored in it is gone when the thread ends. Write results to an element of an array."
                 self.add(Hazard("lost_store", line, name, None, (), event, rest, program.name))
+
+    def packed(self, where, array: str, name: str, size: int) -> None:
+        """Note an access to field ``name``, of ``size`` bytes, of records whose type promises no alignment."""
+        event = f"{array} holds records whose type was made without align=True, so a GPU accesses {name} byte by byte"
+        rest = f": {size} requests instead of one. Make their type by numpy.dtype([…], align=True)."
+        self.add(Hazard("packed_record", where.line, array, None, (), event, rest, where.function))
 
     def unread(self, hazard: Hazard) -> None:
         """Keep in mind a read of unwritten memory until its value is used, if ever."""

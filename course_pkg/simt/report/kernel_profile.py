@@ -50,7 +50,8 @@ class KernelProfile(LineCounts):
         leave the kernel (``skipped_barrier``), threads that write the same constant to an element in any order
         (``same_value``), and reads of unwritten memory whose values are not used (``unused_read``). Second, likely
         mistakes: a thread reads a variable that it has not set (``unset_variable``), or the kernel stores results in
-        an argument that is a number (``lost_store``).
+        an argument that is a number (``lost_store``). Third, waste: fields of records that are accessed byte by byte
+        (``packed_record``).
     in_registers : tuple of str
         Local arrays whose indices are all known to the compiler, which keeps them in registers; they are not counted.
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from course_pkg.simt.errors import SimtError
+from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.front.typing import type_of
 from course_pkg.simt.memory.regions import Array
 from course_pkg.simt.run.constructs import unsupported
@@ -41,6 +42,8 @@ def field(run, frame, node, array: Array, name: str) -> Array:
     sizes = tuple(int(np.prod(shape[d + 1 :])) for d in range(len(shape)))
     extents = tuple(run.constant(int(n)) for n in shape)
     packed = array.packed or not array.dtype.isalignedstruct
+    if packed and array.space == "global" and inner.itemsize > 1 and not run.dry:
+        run.log.notes.packed(SourceLine(*where), array.name, name, inner.itemsize)
     return replace(found, shape=(*found.shape, *extents), strides=(*found.strides, *sizes), packed=packed)
 
 
