@@ -43,6 +43,8 @@ NOT_NEEDED = {
     ("centre_tiled_halo_float32", 0): "only the centre of the tile is read, which the thread wrote itself",
     ("shift_in_place_fixed", 2): "a thread reads the element that it wrote",
     ("qp_compact_512_float64", 1): "one round is enough for so few unknowns",
+    ("brought_cholesky", 0): "a thread goes on in the row that it wrote",
+    ("brought_cholesky", 3): "a thread goes on in the row that it wrote",
     ("brought_scan_of_a_tree", 2): "a thread reads the two elements that it wrote",
     ("sstep_gram_first_3_512_float64", 1): "a thread multiplies the points that it staged",
     ("sstep_moments_pass_2", 1): "an elimination ends with a barrier of its own",

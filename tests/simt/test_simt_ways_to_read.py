@@ -52,7 +52,7 @@ def give(v, o, i):
 MEMORIES = {  # how the array ``a`` comes about, whose elements all threads find to be 1, and the element that is read
     "global": ("a = u", "i"),
     "shared": ("a = cuda.shared.array(32, dtype)\na[i] = one\ncuda.syncthreads()", "i"),
-    "local": ("a = cuda.local.array(4, dtype)\nfor k in range(4):\n    a[k] = one", "i % 4"),
+    "local": ("a = cuda.local.array(16, dtype)\nfor k in range(16):\n    a[k] = one", "i % 16"),
     "constant": ("a = cuda.const.array_like(ones)", "i"),
 }
 WAYS = [
@@ -102,7 +102,9 @@ def profile_of(way, space, begin=None):
 def test_each_way_to_read_an_element_is_counted(way, space):
     profile = profile_of(way, space)
     counts = profile.by_array["u" if space == "global" else "a"].traffic()[f"{space}_load"]
-    assert counts.thread_accesses == way.reads * THREADS
+    # a complex number is two reads, but one access of shared memory
+    together = space == "shared" and way.reads == 2 and way.dtype.startswith("complex")
+    assert counts.thread_accesses == (1 if together else way.reads) * THREADS
     assert counts.requests > 0
 
 

@@ -137,7 +137,11 @@ class Accesses(Demands):
             lanes = self.known_to(self._numbering.of(("load", version), key))
             if lanes is None:
                 del self._kept[key]
-            elif never_alike(self._numbering, place, other):
+            elif (
+                other.array.region is not place.array.region
+                if own == "local"
+                else never_alike(self._numbering, place, other)
+            ):
                 yield key, lanes
 
     def since(self, key: int, version: int) -> int:

@@ -11,6 +11,7 @@ from course_pkg.simt.counting.forms import carries, forms, forms_of_arithmetic, 
 from course_pkg.simt.front.walking import walk
 
 ACCESSES = ("requests", "sectors", "wavefronts", "bank_conflicts")
+SMALL_BYTES = 32  # a local array of at most this size may stay in registers even if a variable indexes it
 FEW_BYTES = 48  # at most so many bytes of 4-byte elements stay in registers even if variables index them
 MANY_ELEMENTS = 32  # a local array of at most this many elements certainly stays in registers
 SEVERAL = "threads access different arrays by one instruction"
@@ -84,6 +85,12 @@ def doubtful(programs, counters, in_registers, selected) -> dict[str, Doubtful]:
                     for field in ACCESSES:
                         if getattr(site, field):
                             add(f"{site.space}_{site.kind}.{field}", word, program.name, node.lineno, reason)
+    for site in sites:
+        if site.space == "local" and site.touched is not None:
+            small = site.touched.size * site.itemsize <= SMALL_BYTES
+            for field in ACCESSES[:2] if small else ():
+                quantity = f"local_{site.kind}.{field}"
+                add(quantity, "at most", *site.where, "the compiler may keep so small an array in registers")
     for site in counters.sites.values():
         if site.region in selected:
             for field in ACCESSES[:2]:
