@@ -16,6 +16,7 @@ from course_pkg.bench.measurement import Measurement
 from course_pkg.core import Cost, CourseError, Implementation
 from course_pkg.core.files import write
 from course_pkg.core.sources import Source
+from course_pkg.paths import recorded_dir
 
 SCHEMA = 2
 MEASUREMENTS, COUNTERS, TRAFFIC = "measurements", "counters", "traffic"
@@ -95,6 +96,11 @@ def read(path: Path, kind: str | None = None) -> Document:
             )
         if kind not in (None, found.kind):
             raise CourseError(f"{path} holds {found.kind}, {kind} are wanted: pass another file.")
+        if path.parent.parent == recorded_dir() and path.parent.name != found.device.slug:
+            raise CourseError(
+                f"{path} is a record of {found.device.name}: restore it with `git checkout -- {path}`, or move it to "
+                f"{path.parent.parent / found.device.slug}."
+            )
         return found
     except OSError as error:
         raise CourseError(

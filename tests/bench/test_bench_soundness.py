@@ -85,3 +85,15 @@ def test_the_doctor_names_the_one_broken_record_of_a_whole_folder(tmp_path):
     )
     check = check_records(tmp_path)
     assert (check.status, check.value) == ("warn", "nvidia-h200/counters.json cannot be read")
+
+
+def test_a_record_in_the_folder_of_another_device_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("course_pkg.bench.document.recorded_dir", lambda: tmp_path)
+    for folder in ("nvidia-h200", "nvidia-h100-80gb-hbm3"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(recorded_dir() / "nvidia-h200" / "latency.json", tmp_path / folder)
+    assert read(tmp_path / "nvidia-h200" / "latency.json").device.name == "NVIDIA H200"
+    with pytest.raises(
+        CourseError, match=r"is a record of NVIDIA H200: restore it .* or move it to .*nvidia-h200"
+    ):
+        read(tmp_path / "nvidia-h100-80gb-hbm3" / "latency.json")
