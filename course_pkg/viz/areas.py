@@ -115,7 +115,7 @@ def _program(ax, name, m, y, scales, column, *, above, number):
     """Draw one rectangle from y upwards at the left of its column; its words stand above it, in it or at its right."""
     (wide, tall), (left, room) = scales, column
     needed = m.median_s * m.cost.a_eff_bytes / m.cost.bytes
-    high, aside = m.throughput_gb_s * tall, ""
+    high, asides = m.throughput_gb_s * tall, []
     areas = [(0.0, needed, MEMORY, "white", f"{_bytes(m.cost.a_eff_bytes)} must move")]
     if needed < m.median_s:
         besides = f"{_bytes(m.cost.bytes - m.cost.a_eff_bytes)} moved besides"
@@ -126,12 +126,13 @@ def _program(ax, name, m, y, scales, column, *, above, number):
             ax, x, y, width, high, f"area-{number}-{fill}", facecolor=pale(fill) if ink == INK else fill,
             edgecolor=fill, linewidth=1,
         )  # fmt: skip
-        fits = strip.breadth(text, TEXT) + 10 < width
-        if fits:
+        if strip.breadth(text, TEXT) + 10 < width and high > TEXT + 4:  # its words fit in the area
             ax.text(
                 x + width / 2, y + high / 2, text, size=TEXT, color=ink, ha="center", va="center_baseline"
             )
-        aside = "" if fits else text
+        elif high <= TEXT + 4 or end == m.median_s:
+            asides.append(text)
+    aside = ", ".join(asides)
     end = left + m.median_s * wide
     if aside and end + strip.breadth(aside, TEXT) + 10 < left + room:
         ax.text(end + 8, y + high / 2, aside, size=TEXT, va="center_baseline")

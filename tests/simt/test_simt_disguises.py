@@ -43,6 +43,7 @@ NOT_NEEDED = {
     ("centre_tiled_halo_float32", 0): "only the centre of the tile is read, which the thread wrote itself",
     ("shift_in_place_fixed", 2): "a thread reads the element that it wrote",
     ("qp_compact_512_float64", 1): "one round is enough for so few unknowns",
+    ("brought_alignment", 0): "in the first diagonal a thread reads what it wrote",
     ("brought_cholesky", 0): "a thread goes on in the row that it wrote",
     ("brought_cholesky", 3): "a thread goes on in the row that it wrote",
     ("brought_scan_of_a_tree", 2): "a thread reads the two elements that it wrote",
@@ -55,6 +56,10 @@ NOT_NEEDED = {
     },
     ("sstep_gram_warps_first_8_odd_float64", 3): "the sums of so few tiles lie where nobody reads any more",
 }
+# these read zeros that Numba writes to local arrays: the finder calls an element unwritten that no statement wrote
+OF_ZEROS = ("zeros_behind_a_guard", "zeros_half_replaced", "zeros_of_some", "zeros_in_a_function")
+# what these index is a row or a record, which no device function may return
+OF_ROWS = ("brought_trees", "chosen_row", "fields_in_a_loop", "fields_of_packed_records")
 # with one tile, each warp multiplies what it staged itself, and needs no barrier: a case of more tiles stands for it
 ONE_TILE = ("sstep_gram_warps_first_3", "sstep_gram_warps_3")
 
@@ -66,7 +71,7 @@ A_TILE_A_BLOCK = {"brought_product_by_tiles", "brought_bodies_by_tiles"}
 def _one_of_each_kernel():
     smallest = {}
     for case in all_cases().values():
-        if case.name.startswith(ONE_TILE):
+        if case.name.startswith(ONE_TILE) or case.name in OF_ZEROS:
             continue
         known = smallest.setdefault(case.identity, case)
         if _threads(case) < _threads(known):
@@ -98,7 +103,12 @@ def test_a_verdict_does_not_depend_on_how_a_kernel_is_written(case):
     for disguise in KEEPING:
         kernel = disguised(case.kernel.program, disguise)
         if kernel is not None:
-            assert kinds(_launch(case, kernel), case.args()) == verdict, disguise.__name__
+            try:
+                found = kinds(_launch(case, kernel), case.args())
+            except SimtError as error:  # a helper would return a row or a record
+                assert case.name in OF_ROWS and "return only its arguments" in str(error)
+                continue
+            assert found == verdict, disguise.__name__
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,6 @@ HONEST = {
 RACY = {
     "the writer does not wait": lock(writer="cuda.atomic.exch(m, 0, -1)\n" + WRITE + GIVE),
     "the writer does not ask": lock(writer="cuda.atomic.cas(m, 0, 0, -1)\n" + WRITE + GIVE),
-    "the writer waits for writers only": lock(writer=ENTER.replace("v + 1", "-1") + WRITE + GIVE),
     "the writer waits for some readers": lock(writer=TAKE.replace("!= 0", "> 1") + WRITE + GIVE),
     "the writer gives up waiting": lock(
         writer="for j in range(3):\n        if cuda.atomic.cas(m, 0, 0, -1) == 0:\n            break\n"

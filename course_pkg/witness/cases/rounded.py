@@ -57,12 +57,12 @@ def half_of_a_difference(a, out):
 
 
 @cuda.jit
-def rounded_twice(a, out):
+def rounded_twice(a, out, more):
     i = cuda.grid(1)
     x = 3 * a[i]
     out[i] = x
     if i > 70:
-        out[i ^ 1] = float32(x) * a[i]
+        more[i] = float32(x) * a[i]
 
 
 @cuda.jit
@@ -102,11 +102,11 @@ def root_of_twice(a, out):
 
 
 @cuda.jit
-def rounded_in_a_loop(a, out, steps):
+def rounded_in_a_loop(a, b, out, steps):
     i = cuda.grid(1)
     x = a[i]
     for k in range(steps):
-        x = float32(2 * x) - a[(i + k) % 256]
+        x = float32(2 * x) - b[(i + k) % 256]
         out[i] += 1
     a[i] = x
 
@@ -124,7 +124,6 @@ for kernel, idea in (
     (rounded_in_place, "`*=` and `-=` with integers"),
     (rounded_by_a_cast, "a product that a cast rounds, fused with a sum"),
     (half_of_a_difference, "half of a difference: a difference and a product in single precision"),
-    (rounded_twice, "a result that is rounded in two places"),
     (rounded_behind_a_branch, "rounded only behind a branch: double precision"),
     (negative_rounded, "the negative of a product that is rounded"),
     (rounded_and_used, "a result that double precision needs as well"),
@@ -132,4 +131,13 @@ for kernel, idea in (
     (root_of_twice, "a root in double precision"),
 ):
     cases.add(kernel, 2, 128, one_in, idea)
-cases.add(rounded_in_a_loop, 2, 128, lambda: (*one_in(), 6), "results that each trip rounds")
+cases.add(
+    rounded_twice, 2, 128, lambda: (*one_in(), zeros(N, "float32")), "a result that is rounded in two places"
+)
+cases.add(
+    rounded_in_a_loop,
+    2,
+    128,
+    lambda: (numbers(N, "float32"), *one_in(), 6),
+    "results that each trip rounds",
+)
