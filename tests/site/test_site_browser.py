@@ -307,7 +307,9 @@ SOURCE = """\
 <span>last</span></pre>"""
 
 
-def test_a_page_of_source_has_the_empty_lines_of_the_source(browser, tmp_path):
+def test_a_page_of_source_has_the_empty_lines_of_the_source(request, tmp_path):
+    need_browser()
+    browser = request.getfixturevalue("browser")  # only now: without a browser this test is skipped
     (tmp_path / "page.html").write_text(SOURCE.format(SHEET.as_uri()))
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
