@@ -130,7 +130,7 @@ def _program(ax, name, m, y, scales, column, *, above, number):
             ax.text(
                 x + width / 2, y + high / 2, text, size=TEXT, color=ink, ha="center", va="center_baseline"
             )
-        elif high <= TEXT + 4 or end == m.median_s:
+        elif high <= TEXT + 4 or text == areas[-1][-1]:
             asides.append(text)
     aside = ", ".join(asides)
     end = left + m.median_s * wide

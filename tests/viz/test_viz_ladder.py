@@ -125,12 +125,13 @@ def test_areas_are_bytes_and_those_that_must_move_are_equal():
 
 def test_words_of_a_flat_area_do_not_lie_across_it():
     """A slow program beside a fast one is a flat rectangle, whose edges would go through the words."""
-    slow, fast = measured(40e-3, 4 * 10**8, 10**8), measured(1e-3, 10**8, 10**8)
+    slow, fast = measured(40e-3, 4 * 10**8, 5 * 10**7), measured(1e-3, 10**8, 5 * 10**7)
     for programs, beside in (({"slow": slow}, 0), ({"slow": slow, "fast": fast}, 1)):
         picture = areas_picture(programs)
         _, _, _, high, _ = rectangle(picture.svg, f"area-0-{MEMORY}")
         assert (high < 18) == bool(beside)
         assert ("moved besides</text>" in picture.svg) == (not beside)
+    assert "100 MB must move</text>" in picture.svg, "beside the narrow area of the fast one"
 
 
 def test_without_bytes_there_is_no_area():
