@@ -10,7 +10,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 lab: ## open the lectures in JupyterLab (ARGS="--no-browser", ARGS="--port 8889", ARGS="02")
 	$(READY) lab $(ARGS)
-test: ## check everything: lint, unit tests, lectures, exercises, slides, the lab in a browser; installs what that needs
+test: ## check everything: lint, unit tests, lectures, exercises, slides, the lab in a browser; installs what that needs (ARGS=--all: as CI does)
 	$(READY) test $(ARGS)
 check: ## lint, and the tests of what you changed, the most direct first: at most 90 seconds
 	$(READY) check

@@ -23,6 +23,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Measurements on the CPU take vectors of 32 MiB at most: on a machine with a large cache they would take minutes.
 os.environ.setdefault("COURSE_MEMORY_MIB", "512")
 
+import families
 import numpy as np
 from hypothesis import HealthCheck, settings
 
@@ -144,9 +145,15 @@ class Clock:
             DURATIONS.write_text(json.dumps(self.before | self.taken, indent=0), encoding="utf-8")
 
 
+def pytest_addoption(parser):
+    """Add the options of large families."""
+    families.pytest_addoption(parser)
+
+
 def pytest_configure(config):
-    """Start the clock."""
+    """Start the clock, and draw from large families."""
     config.pluginmanager.register(Clock(), "clock")
+    config.pluginmanager.register(families.Families(config, os.environ), "families")
 
 
 @pytest.hookimpl(wrapper=True)

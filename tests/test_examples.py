@@ -116,6 +116,7 @@ def test_what_is_public_has_an_example():
     assert not without, "show a call and what it gives, in two to five lines, under 'Examples'"
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("entry", SHOWN, ids=label)
 def test_an_example_gives_what_it_shows(entry):
     path, name = entry

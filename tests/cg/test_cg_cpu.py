@@ -31,6 +31,7 @@ def drawn(shape, dtype, seed=0):
     return np.random.default_rng(seed).uniform(-1, 1, shape).astype(dtype)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shape", [(3, 3, 3), (5, 9, 7), (4, 3, 50), (13, 20, 33)], ids=str)
 @pytest.mark.parametrize("guessed", [False, True], ids=["from zero", "from a guess"])

@@ -38,6 +38,7 @@ def test_each_method_has_its_iteration():
     assert [f"cg_{name}" for name in ITERATIONS] == list(METHODS)
 
 
+@pytest.mark.family
 @each_method
 @pytest.mark.parametrize(
     ("shape", "dtype"),

@@ -60,6 +60,7 @@ def test_the_variant_is_found_in_both_libraries():
     assert len(MIXED.kernel_objects()) == 7
 
 
+@pytest.mark.family
 @each_room
 @pytest.mark.parametrize(
     ("shape", "rtol"), [*((shape, RTOL) for shape in SHAPES), (SHAPES[0], 1e-12), (SHAPES[3], 1e-12)], ids=str
@@ -77,6 +78,7 @@ def test_the_true_residual_is_met_in_double_precision(solve, shape, rtol):
     np.testing.assert_allclose(x, reference.cg(PoissonProblem(b).matvec, b, rtol=1e-13).x, rtol=100 * rtol)
 
 
+@pytest.mark.family
 @each_compiled
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("guessed", [False, True], ids=["from zero", "from a guess"])

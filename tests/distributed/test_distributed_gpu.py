@@ -117,6 +117,7 @@ def stored(comm, A=None):
     return DeviceRows(RowBlockMatrix.of(poisson(GRID) if A is None else A, comm), Staged(comm))
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("preconditioned", [False, True])
 @pytest.mark.parametrize(("name", "options"), METHODS)
 def test_rows_on_gpus_solve_as_rows_on_ranks_of_cpus(name, options, preconditioned):

@@ -85,6 +85,7 @@ def statements(nb, source, monkeypatch) -> float:
 RIGHT = [*s.SOURCES.values(), *s.RIGHT]
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("path", RIGHT, ids=[path.stem for path in RIGHT])
 def test_right_answers_get_all_points_far_below_the_budget_of_statements(path, monkeypatch):
     if path in s.RIGHT:

@@ -41,6 +41,7 @@ def _name(value):
     return f"{paths[0].parent.name[:2]}-{'+'.join(path.stem for path in paths)}"
 
 
+@pytest.mark.family
 @pytest.mark.parametrize(("seed", "paths"), [*enumerate(s.packs(), start=1)], ids=_name)
 def test_a_wrong_submission_gets_what_it_deserves(seed, paths):
     """Wrong answers to different parts are graded as one submission; what differs is told of each of them.

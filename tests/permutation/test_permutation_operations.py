@@ -78,6 +78,7 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(getattr(found, part), getattr(expected, part), err_msg=part)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("operation", ["permute_rows", "permute_symmetric"])
 @pytest.mark.parametrize(("dtype", "index"), TYPES)
 @pytest.mark.parametrize("n", [1, 8, 77])

@@ -39,6 +39,7 @@ def untouched(monkeypatch):
     monkeypatch.setattr(timing, "note", lambda step, answer: "")
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("step", RIGHT)
 def test_a_kernel_of_numbas_is_tried_without_its_gpu(step, untouched):
     answer = RIGHT[step].answer_by(numba_cuda)

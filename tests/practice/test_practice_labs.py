@@ -22,6 +22,7 @@ def name(entry):
     )
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("lab", [lab for lab in LABS if not lab.says], ids=name)
 def test_a_solution_is_right(lab):
     result = practice.check(lab.step, lab.answer)
@@ -29,6 +30,7 @@ def test_a_solution_is_right(lab):
     assert "Right" in result._repr_html_()
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("lab", [lab for lab in LABS if lab.says], ids=name)
 def test_a_typical_wrong_answer_gets_its_sentence(lab):
     result = practice.check(lab.step, lab.answer)

@@ -49,6 +49,7 @@ def kkt(p, x):
     return reference.kkt_residual(x, p.Q @ x + p.h)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_problem_is_solved_with_a_certificate(solver, name):

@@ -70,6 +70,7 @@ def on_device(function, arguments, *more, **options):
     return [f[PAD:-PAD].reshape(shape) for f in found]
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     ("n", "zeros"), [(1, 0), (37, 0), (37, 0.6), (256, 0.9), (300, 0), (530, 0.5), (40, 1)]
@@ -290,6 +291,7 @@ def test_wrong_arguments_are_named():
 # ---- hazards
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("case", list(cases), ids=lambda case: case.name)
 def test_no_kernel_has_a_hazard(case):
     assert simt.profile(case.configured, *case.args()).hazards == []

@@ -259,9 +259,10 @@ def test_long(k, half_open):
 
 def with_conftest(folder, **files):
     """Run pytest in a folder of its own under the conftest of all our tests; return what it said."""
-    conftest = (touched.Path(touched.ROOT) / "tests" / "conftest.py").read_text(encoding="utf-8")
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow\n", encoding="utf-8")
-    for name, text in {"conftest": conftest, **files}.items():
+    tests = touched.Path(touched.ROOT) / "tests"
+    ours = {name: (tests / f"{name}.py").read_text(encoding="utf-8") for name in ("conftest", "families")}
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow\n  family\n", encoding="utf-8")
+    for name, text in {**ours, **files}.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     command = [touched.sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", str(folder)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)

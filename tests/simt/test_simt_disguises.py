@@ -96,6 +96,7 @@ KNOWN = [*CORRECT, *racy_cases().values()]
 BARRIERS = [(case, number) for case in CORRECT for number in range(len(barriers(case.kernel.program.tree)))]
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.name)
 def test_a_verdict_does_not_depend_on_how_a_kernel_is_written(case):
     verdict = kinds(_launch(case, case.kernel), case.args())
@@ -111,6 +112,7 @@ def test_a_verdict_does_not_depend_on_how_a_kernel_is_written(case):
             assert found == verdict, disguise.__name__
 
 
+@pytest.mark.family
 @pytest.mark.parametrize(
     "case", TEXTS, ids=lambda case: f"{case.name}: {case.mutant.name if case.mutant else 'fixed'}"
 )
@@ -131,6 +133,7 @@ def test_the_verdict_on_a_mutant_does_not_either(case):
             assert found == verdict, disguise.__name__
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("instead", INSTEAD)
 @pytest.mark.parametrize(("case", "number"), BARRIERS, ids=[f"{c.name}-{n}" for c, n in BARRIERS])
 def test_nothing_else_does_what_a_barrier_does(case, number, instead):
@@ -142,6 +145,7 @@ def test_nothing_else_does_what_a_barrier_does(case, number, instead):
     assert raced == ((case.name, number) not in NOT_NEEDED)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize(("case", "number"), BARRIERS, ids=[f"{c.name}-{n}" for c, n in BARRIERS])
 def test_a_barrier_of_some_blocks_is_none_of_the_others(case, number):
     by_data = np.arange(3 * max(case.grid), dtype=np.int32) % 3 - 1

@@ -26,6 +26,7 @@ def test_there_are_twenty_idioms_and_most_have_a_twin():
     assert all(idiom.twins for idiom in IDIOMS)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("idiom", IDIOMS, ids=lambda idiom: idiom.name)
 def test_an_idiom_is_clean_and_right(idiom):
     found, arguments = hazards(idiom, idiom.source)
@@ -34,6 +35,7 @@ def test_an_idiom_is_clean_and_right(idiom):
         np.testing.assert_array_equal(arguments[name], expected, err_msg=name)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize(
     ("idiom", "old", "new", "kinds"),
     TWINS,

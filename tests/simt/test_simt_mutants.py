@@ -75,6 +75,7 @@ def test_the_oracle_finds_the_fixed_kernel_correct(case):
     assert_result(case, arguments)
 
 
+@pytest.mark.family
 @broken
 def test_the_oracle_finds_the_mutant_where_it_is_marked(case):
     mutant = case.mutant
@@ -104,6 +105,7 @@ def test_the_fixed_kernel_runs_in_a_plain_launch(case):
     assert_result(case, arguments)
 
 
+@pytest.mark.family
 @broken
 def test_the_mutant_is_found(case):
     mutant = case.mutant
@@ -122,6 +124,7 @@ def test_the_mutant_is_found(case):
             np.testing.assert_array_equal(arguments[name], before, err_msg=name)
 
 
+@pytest.mark.family
 @broken
 def test_every_hazard_of_the_mutant_is_real(case):
     if case.mutant.depends_on_schedule:

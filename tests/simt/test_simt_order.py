@@ -48,6 +48,7 @@ def run(body: str):
     return arguments["out"]
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("idiom", IDIOMS, ids=lambda idiom: idiom.name)
 @pytest.mark.parametrize("parity", [0, 1])
 def test_an_idiom_is_right_in_each_order(idiom, parity):

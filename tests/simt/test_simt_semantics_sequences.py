@@ -82,6 +82,7 @@ INSIDE = {
 BODIES = {**SLICES, **LOOPS, **TUPLES, **INSIDE}
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("name", BODIES)
 def test_as_compiled(name):
     assert_as_compiled(BODIES[name].replace("; ", "\n"), arguments(), **NAMES)

@@ -123,6 +123,7 @@ def test_there_are_many_tricks_of_each_sort():
     assert verdicts.count(REFUSED) >= 25
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("trick", [t for t in TRICKS.values() if t.verdict != REFUSED], ids=lambda t: t.body)
 def test_a_trick_is_found_and_its_honest_twin_is_not(trick):
     found = kinds(trick)

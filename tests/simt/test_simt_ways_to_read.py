@@ -98,6 +98,7 @@ def profile_of(way, space, begin=None):
     return simt.profile(kernel[1, THREADS], *arrays, np.ones(THREADS, np.uint64), one, 3)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize(("way", "space"), WAYS)
 def test_each_way_to_read_an_element_is_counted(way, space):
     profile = profile_of(way, space)
@@ -108,6 +109,7 @@ def test_each_way_to_read_an_element_is_counted(way, space):
     assert counts.requests > 0
 
 
+@pytest.mark.family
 @pytest.mark.parametrize(("way", "space"), [p for p in WAYS if p.values[1] in ("shared", "local")])
 def test_each_way_to_read_an_element_that_nobody_has_written_is_found(way, space, monkeypatch):
     monkeypatch.setattr(allocation, "new_storage", lambda owners, size, dtype: np.ones(owners * size, dtype))

@@ -80,6 +80,7 @@ def product_on_device(variant, A, values, x, made, called):
     return found[PAD:-PAD]
 
 
+@pytest.mark.family
 @pytest.mark.parametrize(("values", "dtype"), PRECISIONS)
 @pytest.mark.parametrize("name", MATRICES)
 @pytest.mark.parametrize("variant", ON_GPU, ids=lambda v: v.name)
@@ -206,6 +207,7 @@ def test_a_problem_has_a_matrix_and_vectors():
 # ---- hazards
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("case", list(cases), ids=lambda case: case.name)
 def test_no_kernel_has_a_hazard(case):
     assert simt.profile(case.configured, *case.args()).hazards == []

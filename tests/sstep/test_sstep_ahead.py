@@ -318,7 +318,7 @@ def test_passes_that_are_queued_in_vain_change_nothing(name, s, monkeypatch):
 
 @pytest.mark.parametrize("name", ["pcg_sstep", "pcg_sstep_moments"])
 def test_the_host_does_the_passes_after_one_for_which_it_was_asked(name, monkeypatch):
-    A, b = spd(40, 1e2), random_right_side(40)
+    A, b = spd(40, 10.0), random_right_side(40)
     device = Csr.from_scipy(sp.csr_array(A)).to_device(), cuda.to_device(b)
     queued, real = [], passes.Passes.read
 

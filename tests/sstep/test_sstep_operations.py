@@ -62,6 +62,7 @@ def test_moments(s, dtype):
     unharmed(whole)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("warps", [True, False])

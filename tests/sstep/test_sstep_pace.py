@@ -99,6 +99,7 @@ class Fixed(Pace):
         return self.chosen[done.index(iterations) :]
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("library", ["reference", "cpu_numba", "gpu_numba", "csr"])
 @pytest.mark.parametrize("lengths", [(4, 2), (2, 4, 4), (4, 3, 1, 2, 4), (4, 4, 1, 4), (4, 4, 4, 2)])
 def test_passes_of_other_lengths_are_iterations_of_pcg(monkeypatch, library, lengths):

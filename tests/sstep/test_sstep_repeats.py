@@ -34,6 +34,7 @@ def solved(name, options, b):
     return getattr(gpu_numba, name.split()[0])(Laplacian(b.shape), b, rtol=1e-8, **options)
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("name", METHODS)
 def test_graphs_compute_the_same_bits_and_count_the_same_products(monkeypatch, b, name):
     recorded, repeated = [], []

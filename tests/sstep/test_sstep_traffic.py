@@ -91,6 +91,7 @@ def test_a_block_update_reads_fewer_bytes_than_calls_of_a_library():
 # ---- hazards and arguments
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("case", list(cases), ids=lambda case: case.name)
 def test_no_kernel_has_a_hazard(case):
     assert profile(case.name).hazards == []

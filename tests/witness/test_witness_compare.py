@@ -28,6 +28,7 @@ def recorded():
     return {device: record.recorded(device=device) for device in DEVICES}
 
 
+@pytest.mark.family
 @pytest.mark.parametrize("name", CASES)
 def test_the_interpreter_counts_what_the_hardware_counted(name, recorded):
     counted = {device: one.counters[name] for device, one in recorded.items() if name in one.counters}
