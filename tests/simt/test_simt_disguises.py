@@ -59,7 +59,10 @@ NOT_NEEDED = {
 # these read zeros that Numba writes to local arrays: the finder calls an element unwritten that no statement wrote
 OF_ZEROS = ("zeros_behind_a_guard", "zeros_half_replaced", "zeros_of_some", "zeros_in_a_function")
 # what these index is a row or a record, which no device function may return
-OF_ROWS = ("brought_trees", "chosen_row", "fields_in_a_loop", "fields_of_packed_records")
+OF_ROWS = (
+    *("brought_grains", "brought_inverses", "brought_most_likely", "brought_trees"),
+    *("chosen_row", "fields_in_a_loop", "fields_of_packed_records"),
+)
 # with one tile, each warp multiplies what it staged itself, and needs no barrier: a case of more tiles stands for it
 ONE_TILE = ("sstep_gram_warps_first_3", "sstep_gram_warps_3")
 
