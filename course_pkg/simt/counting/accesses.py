@@ -9,6 +9,7 @@ from numba.core import types
 from course_pkg.core.access import BANK_BYTES, WARP
 from course_pkg.simt.counting.demands import Demands
 from course_pkg.simt.counting.neighbours import MERGED_SIZES, Neighbours, differ_by_constants, never_alike
+from course_pkg.simt.counting.selecting import joined, selected
 from course_pkg.simt.counting.zeros import Zeros
 from course_pkg.simt.front.source import SourceLine
 from course_pkg.simt.run.lanes import Mask
@@ -28,6 +29,7 @@ class Accesses(Demands):
         self._kept: dict = {}  # places in shared and local memory that were loaded or stored
         self._elements: dict = {}  # places in global memory that were loaded or stored
         self._since: dict[tuple, int] = {}  # the state of memory since which an element is the same
+        self._sides: dict[tuple, list] = {}  # loads of a branch's sides that wait for those of the other sides
         self._near = Neighbours(numbering, self._count_access)
         self._zeros = Zeros(counters)
 
@@ -35,6 +37,8 @@ class Accesses(Demands):
         half, lanes = self._halves.get(value.key, (None, None))
         if half is not None and not place.inside.minus(lanes):
             return half
+
+        sides = self._sides_of(place)
 
         def count(lanes):
             if (
@@ -50,6 +54,9 @@ class Accesses(Demands):
                     lanes = lanes.union(entering.narrow((at >= 0) & (at < place.array.flat.size)))
                 elif place.inside is not None:
                     lanes = lanes.narrow(place.inside.full)
+            if sides and lanes and not place.parts:
+                self._one_side(sides, place, value.key, lanes)
+                return
             new = self.first_time(value.key, lanes) if lanes else lanes
             if new:
                 self._access(place, "load", new)
@@ -71,6 +78,37 @@ class Accesses(Demands):
         alike = self._numbering.birth[key] < begun and self._branches == branches
         alike = alike and self._versions.get("global") == version
         return entering.union(lanes) if entering is not None and alike and trip.within(lanes) else lanes
+
+    def _sides_of(self, place):
+        """Return the group of loads of which this load is one, in this run of its branch; None if it is alone."""
+        found = selected(place.program).get(place.node) if place.program is not None else None
+        return None if found is None else (*found, self._opened.get(found[0], 0))
+
+    def _one_side(self, sides: tuple, place, key: int, lanes) -> None:
+        """Count a load together with those of the other sides; nobody keeps the element, which the other lanes lack."""
+        known = self.known_to(key)
+        new = lanes if known is None else lanes.minus(known)
+        if not new:
+            return
+        waiting = self._sides.setdefault(sides, [])
+        waiting.append((place, new))
+        if len(waiting) == sides[2]:
+            self._count_sides(sides)
+
+    def _count_sides(self, sides: tuple) -> None:
+        for place, lanes in joined(self._sides.pop(sides)):
+            self._access(place, "load", lanes)
+
+    def opens(self, branch: tuple) -> None:
+        for sides in [one for one in self._sides if one[0] == branch]:
+            self._count_sides(sides)
+        self._opened[branch] = self._opened.get(branch, 0) + 1
+
+    def finish(self) -> None:
+        super().finish()
+        for sides in list(self._sides):
+            self._count_sides(sides)
+        self.flush()
 
     def load_pair(self, places, values, once: int, lanes) -> None:
         if once not in self._available[-1]:

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from course_pkg.simt.counting.branches import hoist, predicated, speculated
 from course_pkg.simt.counting.no_ledger import NoLedger
 from course_pkg.simt.counting.operations import use
+from course_pkg.simt.counting.selecting import name_of
 from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.run.values import Origin
 
@@ -36,6 +37,7 @@ class Demands(NoLedger):
         self.counters, self._numbering, self._versions = counters, numbering, versions
         self.straight = 0
         self.hoisted: set = set()
+        self._opened: dict[tuple, int] = {}  # how often each branch has begun
         self._available: list[dict] = [{}]
         self._loops: list[tuple] = []  # lanes that enter, first value number, branches around
         self._depth_of_loops = self._branches = 0
@@ -88,6 +90,7 @@ class Demands(NoLedger):
     @contextmanager
     def branch(self, run, frame, node, mask):
         self.instruction(mask)
+        self.opens(name_of(node))
         outer, around, self.hoisted = self._speculating, self._around, set()
         if node.orelse:
             hoist(run, frame, node, mask)

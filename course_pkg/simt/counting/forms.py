@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
+from course_pkg.simt.counting.selecting import name_of, selected
 from course_pkg.simt.counting.waiting import waiting
 from course_pkg.simt.front.walking import walk
 
@@ -35,7 +36,7 @@ def carries(program) -> tuple:
 
 
 def _forms(program) -> Iterator[tuple]:
-    tree = program.tree
+    tree, decided = program.tree, {branch for branch, _, _ in selected(program).values()}
     for node in walk(tree):
         if isinstance(node, ast.While) and not never_unrolled(node):
             yield (
@@ -61,7 +62,7 @@ def _forms(program) -> Iterator[tuple]:
                 "at most",
                 "the compiler may load neighbours together, or keep them in registers",
             )
-        if isinstance(node, (ast.If, ast.IfExp)) and _sides_end_alike(node):
+        if isinstance(node, (ast.If, ast.IfExp)) and _sides_end_alike(node) and name_of(node) not in decided:
             yield (
                 node,
                 LOADS,
@@ -108,7 +109,7 @@ def _forms(program) -> Iterator[tuple]:
             f"the compiler keeps an element that the branch in line {node.lineno} stores, and the lines before it",
         )
     returns = [n for n in walk(tree) if isinstance(n, ast.Return) and n.value is not None]
-    if len(returns) > 1 and all(_loads(n.value) for n in returns):
+    if len(returns) > 1 and all(_loads(n.value) for n in returns) and name_of(tree) not in decided:
         yield (
             tree,
             LOADS,

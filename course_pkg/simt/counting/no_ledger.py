@@ -24,6 +24,9 @@ class NoLedger:
         """Context manager around both sides of an ``if`` whose condition may differ between threads."""
         return nullcontext()
 
+    def opens(self, branch: tuple) -> None:
+        """Note that a branch begins, an ``if``, a choice or a function with several returns (:mod:`.selecting`)."""
+
     def putting_off(self, may: bool):
         """Context manager around loop statements: values wait until it is clear whether only a branch uses them."""
         return nullcontext()

@@ -4,6 +4,7 @@ import ast
 from dataclasses import replace
 
 from course_pkg.simt.counting.junctions import begin_blocks
+from course_pkg.simt.counting.selecting import name_of
 from course_pkg.simt.front.typing import unify
 from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.unwritten import of_choice, together
@@ -162,6 +163,7 @@ def _chosen(run, frame, node, test, mask):
     if test.constant:
         return evaluate(run, frame, node.body if test.number else node.orelse, mask)
     run.ledger.demand(test, mask)
+    run.ledger.opens(name_of(node))
     with scope(run):
         decide(run, test, mask)
         yes, no = mask.split(test.data)

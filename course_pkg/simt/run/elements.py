@@ -1,5 +1,6 @@
 """The array element that each lane accesses; elements are read and written for all lanes at once."""
 
+import ast
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,6 +37,8 @@ class Place:
     parts: tuple = ()  # for arrays that differ between threads: the place in each of them
     lanes: Mask | None = None  # of a part: the active lanes that have this array
     swayed: dict = field(default_factory=dict)  # floats in doubt that decided which array it is
+    node: ast.expr | None = None  # where the source has it
+    program: object = None  # the kernel or device function that the node belongs to
 
 
 def read(array: Array, place: Place) -> np.ndarray:

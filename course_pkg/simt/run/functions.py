@@ -4,6 +4,7 @@ import ast
 
 import numpy as np
 
+from course_pkg.simt.counting.selecting import name_of
 from course_pkg.simt.counting.waiting import has_branches
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.source import FunctionSource, Program
@@ -83,6 +84,7 @@ def call_function(run, frame, node, function, arguments: list, named: dict, mask
     before, run.path = run.path, call.path
     run.scopes.append(inner.scope)
     if has_branches(program):
+        run.ledger.opens(name_of(program.tree))
         with run.ledger.putting_off(False):
             execute(run, inner, program.tree.body, mask)
     else:

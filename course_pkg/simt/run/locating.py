@@ -61,7 +61,8 @@ def locate(run, frame, node, array: Arrays, index, mask: Mask, *, doubtful=False
     key = run.numbering.of("element", array.key, *keys)
     at = _plus(offset, owner(run, array))
     outer = array.outer + indices
-    return Place(array, offset, at, key, inside, outer, where, inside is not mask, followed)
+    astray, program = inside is not mask, frame.program
+    return Place(array, offset, at, key, inside, outer, where, astray, followed, node=node, program=program)
 
 
 def _of_choice(run, frame, node, array: Choice, indices, mask, doubtful) -> Place:
