@@ -29,6 +29,7 @@ class Accesses(Demands):
         self._kept: dict = {}  # places in shared and local memory that were loaded or stored
         self._elements: dict = {}  # places in global memory that were loaded or stored
         self._since: dict[tuple, int] = {}  # the state of memory since which an element is the same
+        self._loaded: list[int] = []  # in this basic block
         self._sides: dict[tuple, list] = {}  # loads of a branch's sides that wait for those of the other sides
         self._near = Neighbours(numbering, self._count_access)
         self._zeros = Zeros(counters)
@@ -59,6 +60,7 @@ class Accesses(Demands):
                 return
             new = self.first_time(value.key, lanes) if lanes else lanes
             if new:
+                self._loaded.append(value.key)
                 self._access(place, "load", new)
 
         if value.key not in self._available[-1]:
@@ -98,6 +100,12 @@ class Accesses(Demands):
     def _count_sides(self, sides: tuple) -> None:
         for place, lanes in joined(self._sides.pop(sides)):
             self._access(place, "load", lanes)
+
+    def tested(self, begun: int) -> None:
+        birth, here = self._numbering.birth, self._available[-1]
+        for key in self._loaded:
+            if birth[key] >= begun:
+                here.pop(key, None)
 
     def opens(self, branch: tuple) -> None:
         for sides in [one for one in self._sides if one[0] == branch]:
@@ -158,6 +166,7 @@ class Accesses(Demands):
         self._held[key] = lanes, count
 
     def flush(self) -> None:
+        self._loaded = []
         self._count_held()
         self._near.flush()
 

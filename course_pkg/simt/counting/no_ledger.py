@@ -117,6 +117,13 @@ class NoLedger:
     def first_test(self) -> None:
         """Note that a ``while`` has been tested once: this test comes before the loop, and what it loads is kept."""
 
+    def tested(self, begun: int) -> None:
+        """Note that a ``while`` has been tested, whose values have numbers from ``begun`` on.
+
+        The compiler puts the test behind the body. The body loads an element of the test once more: it does not see
+        that an index is the same which the trip before has computed.
+        """
+
     def since(self, key: int, version: int) -> int:
         """Return the earliest state of memory from which on the compiler knows that an element has not changed."""
         return version

@@ -37,7 +37,7 @@ def _while(run, frame, node, mask):
         return sketch_loop(run, frame, node, mask, execute, lambda: _endless(run, frame, node, mask))
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
-    written_out = bool(_assigned(node) & _read(node.test)) and free_of_waiting(node.test)
+    written_out = bool(_assigned(node) & _read(node.test)) and free_of_waiting(node.test) and not _loads(node.test)
     if written_out:  # the test has no side effect, and the loop is not `while True`, which is never unrolled
         written_out = condition(run, frame, node.test, mask).constant
     loop = _begin_loop(run, frame, node, mask, written_out)
@@ -57,6 +57,8 @@ def _while(run, frame, node, mask):
             run.ledger.demand(test, current)
             if trips == 1:
                 run.ledger.first_test()
+            if moves:
+                run.ledger.tested(loop.before[0])
             decide(run, test, current)
             stay, leave = current.split(test.data)
             left = left.union(leave)
@@ -273,6 +275,12 @@ def _named(node) -> set:
 def _assigned(node) -> set:
     names = (n for statement in node.body for n in walk(statement) if isinstance(n, ast.Name))
     return {n.id for n in names if isinstance(n.ctx, ast.Store)}
+
+
+@cache
+def _loads(test) -> bool:
+    """Return whether a condition has an element in it: no such condition is constant."""
+    return any(isinstance(part, ast.Subscript) for part in walk(test))
 
 
 def _read(test) -> set:
