@@ -30,7 +30,9 @@ class Accesses(Demands):
         self._elements: dict = {}  # places in global memory that were loaded or stored
         self._since: dict[tuple, int] = {}  # the state of memory since which an element is the same
         self._loaded: list[int] = []  # in this basic block
-        self._sides: dict[tuple, list] = {}  # loads of a branch's sides that wait for those of the other sides
+        self._sides: dict[
+            tuple, list
+        ] = {}  # loads of a branch's sides that wait for those of the other sides
         self._near = Neighbours(numbering, self._count_access)
         self._zeros = Zeros(counters)
 

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from course_pkg.simt.counting.selecting import name_of, selected
+from course_pkg.simt.counting.selecting import selected
 from course_pkg.simt.counting.waiting import waiting
 from course_pkg.simt.front.walking import walk
 
@@ -36,7 +36,7 @@ def carries(program) -> tuple:
 
 
 def _forms(program) -> Iterator[tuple]:
-    tree, decided = program.tree, {branch for branch, _, _ in selected(program).values()}
+    tree, decided = program.tree, selected(program)
     for node in walk(tree):
         if isinstance(node, ast.While) and not never_unrolled(node):
             yield (
@@ -62,7 +62,11 @@ def _forms(program) -> Iterator[tuple]:
                 "at most",
                 "the compiler may load neighbours together, or keep them in registers",
             )
-        if isinstance(node, (ast.If, ast.IfExp)) and _sides_end_alike(node) and name_of(node) not in decided:
+        if (
+            isinstance(node, (ast.If, ast.IfExp))
+            and _sides_end_alike(node)
+            and decided.keys().isdisjoint(walk(node))
+        ):
             yield (
                 node,
                 LOADS,
@@ -109,7 +113,7 @@ def _forms(program) -> Iterator[tuple]:
             f"the compiler keeps an element that the branch in line {node.lineno} stores, and the lines before it",
         )
     returns = [n for n in walk(tree) if isinstance(n, ast.Return) and n.value is not None]
-    if len(returns) > 1 and all(_loads(n.value) for n in returns) and name_of(tree) not in decided:
+    if len(returns) > 1 and all(_loads(n.value) and n.value not in decided for n in returns):
         yield (
             tree,
             LOADS,

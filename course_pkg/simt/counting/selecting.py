@@ -1,9 +1,10 @@
 """Loads of both sides of a branch of which the compiler makes one, behind the branch: it selects the address.
 
-LLVM does so where a variable gets an element on each side: ``v = a[i - 1]`` or ``v = a[n - 1]``. It does so as well where
-an operation of both sides differs in one operand (``a[i] * s`` or ``b[i] * s``): then the operation comes behind the
-branch, too. It does not where both operands differ (``a[i] * s`` or ``b[i] * t``), where a side stores something after its
-load, or where a side uses the element once more. Read in the machine code of some fifty small kernels.
+LLVM does so where a variable gets an element on each side: ``v = a[i - 1]`` or ``v = a[n - 1]``. It does so as well
+where an operation of both sides differs in one operand (``a[i] * s`` or ``b[i] * s``): then the operation comes
+behind the branch, too. It does not where both operands differ (``a[i] * s`` or ``b[i] * t``), where a side stores
+something after its load, or where a side uses the element once more. Read in the machine code of some fifty small
+kernels.
 """
 
 import ast
@@ -24,8 +25,8 @@ COMMUTE = (ast.Add, ast.Mult)
 def selected(program) -> dict:
     """Return ``{load: (branch, group, size)}`` for each load that the compiler joins with loads of other sides.
 
-    ``branch`` names the branch as :func:`name_of` does, ``group`` is the first load of the group, ``size`` the number of its
-    loads.
+    ``branch`` names the branch as :func:`name_of` does, ``group`` is the first load of the group, ``size`` the number
+    of its loads.
     """
     found: dict = {}
     for branch, sides, own in _branches(program):
@@ -43,7 +44,7 @@ def name_of(node) -> tuple:
 def _branches(program) -> Iterator[tuple]:
     """Yield the name of each branch, and for each value that its sides make what they compute, and the sides' names."""
     tree = program.tree
-    last = walk(tree.body[-1])  # Python writes the end of a kernel into both ways of a choice
+    ends = set(_last_of(tree.body))  # Python writes the end of a kernel into both ways of a choice
     for node in walk(tree):
         if isinstance(node, ast.If) and node.orelse:
             own = _assigned([node])
@@ -52,13 +53,24 @@ def _branches(program) -> Iterator[tuple]:
                 if None not in ways:
                     yield name_of(node), ways, own - {name}
             stored = [_stored(body[-1]) for body in (node.body, node.orelse)]
-            if node not in last and None not in stored and stored[0][0] == stored[1][0]:
+            if node not in ends and None not in stored and stored[0][0] == stored[1][0]:
                 yield name_of(node), [value for _, value in stored], own
-        elif isinstance(node, ast.IfExp) and node not in last:
+        elif isinstance(node, ast.IfExp) and node not in ends:
             yield name_of(node), _flat(node), set()
     returned = [n.value for n in walk(tree) if isinstance(n, ast.Return) and n.value is not None]
     if len(returned) > 1 and not any(isinstance(n, (ast.For, ast.While)) for n in walk(tree)):
         yield name_of(tree), returned, set()
+
+
+def _last_of(body: list) -> Iterator[ast.AST]:
+    """Yield the branches with which a function ends, and all of the statements that may be its last."""
+    last = body[-1]
+    if isinstance(last, ast.If):
+        yield last
+        yield from _last_of(last.body)
+        yield from _last_of(last.orelse) if last.orelse else ()
+    else:
+        yield from walk(last)
 
 
 def _flat(node) -> list:
@@ -67,7 +79,9 @@ def _flat(node) -> list:
 
 def _assigned(body: list) -> set:
     """Return the names to which statements assign, also inside of branches."""
-    return {n.id for one in body for n in walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {
+        n.id for one in body for n in walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
 
 
 def _ends(body: list, name: str) -> list:

@@ -37,22 +37,33 @@ def _while(run, frame, node, mask):
         return sketch_loop(run, frame, node, mask, execute, lambda: _endless(run, frame, node, mask))
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
-    written_out = bool(_assigned(node) & _read(node.test)) and free_of_waiting(node.test) and not _loads(node.test)
-    if written_out:  # the test has no side effect, and the loop is not `while True`, which is never unrolled
-        written_out = condition(run, frame, node.test, mask).constant
+    watch, moves, trips, first = Watch(run, frame, node), moves_before(node), 0, None
+    written_out = (
+        bool(_assigned(node) & _read(node.test)) and free_of_waiting(node.test) and not _loads(node.test)
+    )
+    if written_out or (moves and not over(run, node, 0)):
+        watch.begin(current)
+        first = condition(run, frame, node.test, current)
+        # a constant test has no side effect, and the loop is not `while True`, which is never unrolled
+        written_out = written_out and first.constant
+    if first is not None and not written_out:
+        if moves:  # the compiler tests once before the loop
+            run.ledger.demand(first, current)
+        else:
+            first = None
     loop = _begin_loop(run, frame, node, mask, written_out)
-    watch, moves, trips = Watch(run, frame, node), moves_before(node), 0
     while current:
         if over(run, node, trips):
             run.turns[node] = run.turns[node].union(current)
             break
         trips += 1
         run.step()
-        watch.begin(current)
+        if first is None:
+            watch.begin(current)
         if not written_out:
             run.ledger.new_block()
         with run.ledger.one_pass(keep_all=written_out, lanes=current if moves else None):
-            test = condition(run, frame, node.test, current)
+            test, first = condition(run, frame, node.test, current) if first is None else first, None
             written_out = written_out and test.constant
             run.ledger.demand(test, current)
             if trips == 1:
