@@ -33,7 +33,15 @@ DOUBTFUL = {
         "s[t, 0] = 1\nq[2 * t] = x[t]\nq[2 * t + 1] = x[t]\ny[t] = q[t]", "shared_store.requests", "at most", 1
     ),
     "an element of either array": (
-        "if t > 3:\n    v = x[t]\nelse:\n    v = y[t]\ny[t] = v", "global_load.requests", "at most", 4
+        "if t > 3:\n    u = x[t] * 2\n    v = x[t] + u\nelse:\n    u = y[t] * 2\n    v = y[t] + u\ny[t] = v",
+        "global_load.requests", "at most", 4,
+    ),
+    "a branch with alternatives": (
+        "if t == 3 or (t > 5 and x[t] > 1):\n    y[t] = x[t]\nelse:\n    y[t] = 2",
+        "global_store.requests", "at least", 4,
+    ),
+    "a product of both sides": (
+        "if t > 3:\n    v = x[t] * 3\nelse:\n    v = y[t] * 3\ny[t] = v + 1", "flops.float64.fma", "about", 5
     ),
     "a function": ("y[t] = math.tanh(x[t])", "flops.float64.fma", "at least", 4),
     "a small local array": (

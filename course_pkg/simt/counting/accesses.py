@@ -142,6 +142,16 @@ class Accesses(Demands):
         for part in place.parts or (place,):
             if part.array.space == "local":
                 self._zeros.load(part.array)
+        self._in_loop(place, "load")
+
+    def _in_loop(self, place, kind: str) -> None:
+        """Note that a loop touches a local array at an index that the compiler does not know."""
+        if (
+            place.array.space == "local"
+            and self._depth_of_loops
+            and not all(i.constant for i in place.indices)
+        ):
+            self.counters.in_loops.add(kind)
 
     def _keep(self, place) -> None:
         """Note an element of shared or local memory that lanes have in a register."""
@@ -150,6 +160,7 @@ class Accesses(Demands):
 
     def store(self, place) -> None:
         self._keep(place)
+        self._in_loop(place, "store")
         if place.array.space == "local" and not place.parts:
             self._zeros.store(place)
         self._hold(place.key, (place.key,), place.inside, lambda lanes: self._access(place, "store", lanes))

@@ -12,7 +12,9 @@ from course_pkg.simt.front.walking import walk
 
 ACCESSES = ("requests", "sectors", "wavefronts", "bank_conflicts")
 SMALL_BYTES = 32  # a local array of at most this size may stay in registers even if a variable indexes it
-FEW_BYTES = 48  # at most so many bytes of 4-byte elements stay in registers even if variables index them
+# at most so many bytes of 4-byte elements stay in registers even if variables index them: if a loop that is not written
+# out stores so, if it only loads so, and if no such loop does either
+FEW_BYTES = {"store": 48, "load": 96, "": 192}
 MANY_ELEMENTS = 32  # a local array of at most this many elements certainly stays in registers
 SEVERAL = "threads access different arrays by one instruction"
 EXPANDED = "what makes up a function such as exp is not counted"
@@ -109,7 +111,8 @@ def doubtful(programs, counters, in_registers, selected) -> dict[str, Doubtful]:
     for program in programs:
         for node, word, reason in forms_of_arithmetic(program):
             for made in counters.flops.values():
-                for precision, kind in made.counts:
+                fused = {(precision, "fma") for precision, kind in made.counts if kind == "mul"}
+                for precision, kind in {*made.counts, *fused}:
                     add(f"flops.{precision}.{kind}", word, program.name, node.lineno, reason)
         for node, name in carries(program):
             reason = f"the last trip need not compute {name}, which nobody uses after the loop"

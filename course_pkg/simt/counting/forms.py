@@ -74,6 +74,11 @@ def _forms(program) -> Iterator[tuple]:
                 "at most",
                 "the compiler may select an address, and load once for both sides",
             )
+        if isinstance(node, ast.If) and node.orelse and _has_alternatives(node.test):
+            reason = (
+                "threads that fulfil different parts of the condition may run the branch one after the other"
+            )
+            yield node, BOTH, MEMORIES, "at least", reason
         if isinstance(node, ast.If) and node.orelse and _loads_late(node.test):
             reason = "behind `else`, the compiler may load again what a later part of the condition loads"
             yield node, LOADS, GLOBAL, "at least", reason
@@ -133,6 +138,12 @@ def _forms_of_arithmetic(program) -> Iterator[tuple]:
             "about",
             "the compiler may compute what these lanes need before or behind this last branch",
         )
+    for product in _products_of_both_sides(program):
+        yield (
+            product,
+            "about",
+            "a product of both sides comes behind the branch, where an addition may fuse it",
+        )
     for node in (n for n in walk(program.tree) if isinstance(n, ast.While)):
         for inner in (n for n in walk(node) if isinstance(n, ast.If) and _renames(n)):
             yield inner, "at most", "the compiler may compute the last step of a sum for these lanes alone"
@@ -149,6 +160,19 @@ def _forms_of_arithmetic(program) -> Iterator[tuple]:
         elif _adds_what_it_computes(sums) and not node.orelse:
             reason = "the compiler may compute this short branch for all lanes, up to its last addition"
             yield node, "at least", reason
+
+
+def _products_of_both_sides(program) -> Iterator[ast.BinOp]:
+    """Yield each product one of whose factors is an element that a branch selects."""
+    loads = selected(program)
+    for node in walk(program.tree):
+        factors = (
+            {node.left, node.right}
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+            else set()
+        )
+        if factors & loads.keys():
+            yield node
 
 
 def _change_places(node) -> bool:
@@ -255,6 +279,12 @@ def never_unrolled(node) -> bool:
         if isinstance(part, ast.Call) and any(word in ast.unparse(part.func) for word in NEVER):
             return True
     return False
+
+
+def _has_alternatives(test) -> bool:
+    """Tell whether a condition is an ``or`` with a later part that is more than a comparison."""
+    later = test.values[1:] if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else []
+    return any(isinstance(part, ast.BoolOp) for part in later)
 
 
 def _loads_late(test) -> bool:

@@ -59,6 +59,7 @@ class Counters:
         self.mixed: set = (
             set()
         )  # (space, kind, line) of accesses to several arrays at once that count as several
+        self.in_loops: set = set()  # "load", "store": what loops do to local arrays at variable indices
         self.integer_ops = 0
         self.barriers = 0
         self.lanes_at_work = 0

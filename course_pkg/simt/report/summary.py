@@ -15,7 +15,7 @@ from course_pkg.simt.report.quantities import SPACES, AccessCounts, FlopCounts, 
 
 def build(launch, state, counters: Counters) -> KernelProfile:
     """Return the profile of a launch."""
-    registers, selected = _registers(state)
+    registers, selected = _registers(state, counters.in_loops)
     sites = [s for s in counters.sites.values() if s.region not in registers]
     by_line: dict[SourceLine, LineCounts] = {}
     for where in sorted({s.where for s in sites} | set(counters.flops)):
@@ -38,7 +38,7 @@ def build(launch, state, counters: Counters) -> KernelProfile:
     )  # fmt: skip
 
 
-def _registers(state) -> tuple[dict[int, str], set[int]]:
+def _registers(state, in_loops: set) -> tuple[dict[int, str], set[int]]:
     """Return the local arrays that a compiler keeps in registers, by the number of their region, and the selected ones.
 
     The compiler does so if it knows the values of all indices into an array and a thread has enough registers. It also
@@ -46,7 +46,8 @@ def _registers(state) -> tuple[dict[int, str], set[int]]:
     """
     varying = {a.region.number: a for a in state.local_arrays if not a.region.constant_index_only}
     words = all(a.dtype.itemsize == BANK_BYTES for a in varying.values())
-    few = words and sum(a.region.size * a.region.unit for a in varying.values()) <= FEW_BYTES
+    most = min([FEW_BYTES[""], *(FEW_BYTES[kind] for kind in in_loops)])
+    few = words and sum(a.region.size * a.region.unit for a in varying.values()) <= most
     spilled = set() if few else set(varying)
     small_first = sorted(state.local_arrays, key=lambda a: a.region.size * a.region.unit)
     kept, room = {}, REGISTER_BYTES
