@@ -30,11 +30,13 @@ def _junction(run, frame, node, mask):
     conjunction, result, inner = isinstance(node.op, ast.And), None, mask
     begins = begin_blocks(frame, node) if run.ledger.counts else ()
     reaching = mask  # the lanes that reach the branch before the current operand
+    ways = run.ways[node] = []  # the lanes that branch early, one group for each branch
     for at, part in enumerate(node.values):
         decide_if_needed(run, frame, part, result, mask)
         if at in begins:
             run.ledger.demand(result, reaching)
             run.ledger.new_block()
+            ways.append(reaching.minus(inner))
             reaching = inner
         test = condition(run, frame, part, reaching if run.ledger.counts else inner)
         if result is None:

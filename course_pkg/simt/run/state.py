@@ -119,6 +119,7 @@ class Run:
         self.path: tuple = ()
         self.scopes: list[dict] = []  # doubtful floats that decide what is run: see run/sway.py
         self.turns: dict = {}  # {loop whose threads take turns: lanes that have to wait}: see run/turns.py
+        self.ways: dict = {}  # {`and` or `or`: lanes that branch early, one group for each of its branches}
         self.gate = None  # the statement of these turns behind which others wait
         self.spins: dict = {}  # what run/turns.py has found out about statements
         self.half = half

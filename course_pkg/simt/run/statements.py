@@ -1,7 +1,7 @@
 """Run statements. Each function takes the lanes that run a statement, and returns those that go on to the next one."""
 
 import ast
-from functools import cache
+from functools import cache, reduce
 
 from numba.core.types import Integer
 
@@ -230,7 +230,7 @@ def _if(run, frame, node, mask):
                 run.ledger.new_block()
             with leaving(run, frame, node, others, other):
                 idle = not lanes or (body is node.body and _put_off(frame, node, lanes))
-                after[id(body)] = run.wave.nobody if idle else execute(run, frame, body, lanes)
+                after[id(body)] = run.wave.nobody if idle else _one_side(run, frame, node, body, lanes)
             ends.append((after[id(body)], run.versions["global"]))
         after_yes, after_no = after[id(node.body)], after[id(node.orelse)]
     run.kill(*changed)
@@ -243,6 +243,47 @@ def _if(run, frame, node, mask):
     if after_yes is yes and after_no is no:
         return mask
     return after_yes.union(after_no)
+
+
+def _one_side(run, frame, node, body: list, lanes):
+    """Run a side of a branch; return the lanes that reach its end.
+
+    Where a profile counts, lanes that come to it by different parts of a condition may run it one group after the
+    other: they wait for each other only behind the branch.
+    """
+    ways = _ways(run, node, body) if run.ledger.counts and node.orelse and _alone(tuple(body)) else ()
+    groups = [group for group in (lanes.narrow(way.full) for way in ways) if group]
+    rest = reduce(Mask.minus, groups, lanes)
+    if not groups or not rest:
+        return execute(run, frame, body, lanes)
+    before, ends = dict(run.versions), []
+    for group in (*groups, rest):
+        if ends:
+            run.versions.update(before)
+            run.ledger.new_block()
+        ends.append(execute(run, frame, body, group))
+    return reduce(Mask.union, ends)
+
+
+def _ways(run, node: ast.If, body: list) -> list:
+    """Return the lanes that come to ``else`` early: they fail a part of an ``and``, with which an ``or`` ends.
+
+    Behind an ``and`` alone, all lanes that fail it wait for each other, and so do all that fulfil an ``or``.
+    """
+    test = node.test
+    if body is node.body or not isinstance(test, ast.BoolOp) or isinstance(test.op, ast.And):
+        return []
+    last = test.values[-1]
+    return run.ways.get(last, []) if isinstance(last, ast.BoolOp) else []
+
+
+@cache
+def _alone(body: tuple) -> bool:
+    """Return whether a side consists of assignments that touch memory, and so of nothing that lanes do together."""
+    stores = [one for one in body if isinstance(one, (ast.Assign, ast.AugAssign))]
+    return len(stores) == len(body) and not any(
+        isinstance(part, ast.Call) for one in body for part in walk(one)
+    )
 
 
 def _put_off(frame, node, lanes) -> bool:
