@@ -120,7 +120,7 @@ class Measurement:
         return self.cost and self.cost.gflop_s(self.median_s)
 
     def known_cost(self, wanted: str = "bandwidth") -> Cost:
-        """Return the cost, for whom an unknown one is an error; ``wanted`` is what would be computed from it.
+        """Return the cost, or raise if it is unknown; ``wanted`` is what would be computed from it.
 
         Raises
         ------

@@ -43,7 +43,7 @@ def finish(x, norms, target: float, true: float, trouble: Stop | None = None, ex
     Examples
     --------
     >>> print(finish(None, [1.0, 1e-7], target=1e-6, true=1e-7))
-    converged after 1 iterations, last residual norm 1.000e-07: the true residual, 1.000e-07,
+    converged after 1 iteration, last residual norm 1.000e-07: the true residual, 1.000e-07,
     meets the tolerance, 1.000e-06.
     >>> finish(None, [1.0, 1e-7], target=1e-6, true=1e-3).status.name
     'STAGNATED'

@@ -1,10 +1,9 @@
 """Reliable updates: when conjugate gradient in two precisions replaces its residual by the true one, and when it stops.
 
 The iterations keep r, p and y in single precision; x, b and all sums are double. y is what x has gained since the last
-update.
-An update adds y to x, computes the true residual b - A x in double precision, and rounds it to r. The search direction
-is kept: beta is computed from the norm of the true residual. Starting again from p = r would lose what the method has
-learned, and takes nearly twice as many iterations (decision 14).
+update. An update adds y to x, computes the true residual b - A x in double precision, and rounds it to r. The search
+direction is kept: beta is computed from the norm of the true residual. Starting again from p = r would lose what the
+method has learned, and takes nearly twice as many iterations (decision 14).
 
 Source: M. A. Clark, R. Babich, K. Barros, R. C. Brower, C. Rebbi, Solving lattice QCD systems of equations using mixed
 precision solvers on GPUs, Comput. Phys. Commun. 181 (2010) 1517.

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Any
 
 from course_pkg.core.errors import CourseError
+from course_pkg.core.units import how_many
 
 # the true residual may exceed the tolerance by this factor: it is rounded differently from the updated residual
 SLACK = 1.01
@@ -84,7 +85,7 @@ class Solution:
     def __str__(self):
         state = "converged" if self.converged else "NOT converged"
         last = f", last residual norm {self.residual_norms[-1]:.3e}" if self.residual_norms else ""
-        return f"{state} after {self.iterations} iterations{last}: {self.reason}"
+        return f"{state} after {how_many(self.iterations, 'iteration')}{last}: {self.reason}"
 
 
 def nothing_to_solve(x) -> Solution:

@@ -1,7 +1,7 @@
 """Steps of a laboratory: a learner completes a kernel, and one call says what the kernel did.
 
 ``practice.check(name, answer)`` ends the cell of a step, and ``practice.progress(lecture)`` lists what is solved.
-``practice.watch(kernel, trial)`` shows a kernel of a talk in the same way. Steps are declared in
+``practice.watch(kernel, trial)`` shows a kernel of a lecture in the same way. Steps are declared in
 :mod:`course_pkg.practice.lectures`.
 """
 

@@ -1,4 +1,4 @@
-"""``practice.check`` judges a learner's answer and shows the result; ``practice.watch`` shows a kernel of a talk."""
+"""``practice.check`` judges a learner's answer and shows the result; ``practice.watch`` shows a kernel of a lecture."""
 
 import copy
 import time

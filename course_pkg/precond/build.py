@@ -103,6 +103,8 @@ def amg(
         Steps of the smoother before and after each correction.
     max_coarse : int
         Largest number of unknowns of the coarsest level; the inverse of its matrix is stored.
+    most_levels : int
+        Largest number of levels.
 
     Raises
     ------

@@ -1,11 +1,12 @@
 """How to apply each preconditioner: the order of products and maps, written once for all libraries.
 
-``tools`` is a module with
+``tools`` is a class with the functions
 
 - ``jacobi_plain(system, x, out)``: ``out = (b - E x) / d``, one product
 - ``spmv(A, x, y)``: ``y = A x``
 - ``divide(d, r, out)``: ``out = r / d``
 - ``add(change, x)``: ``x = x + change``
+- ``scale(a, r, out)``: ``out = a r``
 - ``difference(d, y, x, out)``: ``out = d (y - x)``
 - ``advance(y, a, b, p, x)``: ``p = a (y - x) + b p``, then ``x = x + p``
 - ``empty(n, like)``: a new vector in the memory space and precision of ``like``

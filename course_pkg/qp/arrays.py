@@ -1,6 +1,6 @@
 """The vectors of a solve as whole arrays, and the operations of an iteration on them, for NumPy and for CuPy.
 
-``gpu_numba/work.py`` has the same class made of kernels. ``solver.py`` decides what is done when, and for all of them.
+``solver.py`` decides what is done when, for these and for the kernels of ``gpu_numba``.
 """
 
 from typing import NamedTuple

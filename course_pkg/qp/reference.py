@@ -8,9 +8,8 @@ A = A⁺ - A⁻. The *shift* r ≥ 0 is added to the diagonals of both Q⁺ and 
 Why F never increases. The update is x - D∇F with D_i = x_i / (h⁺_i + (Q⁺x)_i + r_i x_i), a gradient step with a step
 length for each unknown. F cannot increase if 2 D⁻¹ - Q is positive semidefinite. For a symmetric matrix K of entries
 that are not negative, diag((Kx)_i / x_i) - K is positive semidefinite (Sha, Saul and Lee, lemma 1). With K = Q⁺ +
-diag(r), this gives Q⁺ ≤ K ≤ D⁻¹. A semidefinite Q has ``|v|ᵀQ|v| ≥ 0``, so
-``-vᵀQ⁻v ≤ |v|ᵀQ⁻|v| ≤ |v|ᵀQ⁺|v| ≤ vᵀD⁻¹v``. With
-vᵀQ⁺v ≤ vᵀD⁻¹v the sum is vᵀQv ≤ 2 vᵀD⁻¹v, for every r ≥ 0, also without a shift. ``SHIFTS`` lists the choices.
+diag(r), this gives Q⁺ ≤ K ≤ D⁻¹. A semidefinite Q has ``|v|ᵀQ|v| ≥ 0``, so ``-vᵀQ⁻v ≤ |v|ᵀQ⁻|v| ≤ |v|ᵀQ⁺|v| ≤ vᵀD⁻¹v``.
+With vᵀQ⁺v ≤ vᵀD⁻¹v the sum is vᵀQv ≤ 2 vᵀD⁻¹v, for every r ≥ 0, also without a shift. ``SHIFTS`` lists the choices.
 
 Sources: M. Brand and D. Chen, Parallel quadratic programming for image processing, ICIP 2011, pp. 2261-2264 (the update
 and the shift by row sums of Q⁻). M. Brand et al., A parallel quadratic programming algorithm for model predictive

@@ -127,7 +127,7 @@ def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -
 
 
 def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream=0) -> DeviceArray:
-    """Return uninitialized memory: floats are NaN and integers are 0xA5A5…, so that a use of them is noticed."""
+    """Return uninitialised memory: floats are NaN and integers are 0xA5A5…, so that a use of them is noticed."""
     memory = allocate(shape, dtype, strides, order)
     return DeviceArray(memory, memory.base, stream)  # an array with gaps is a view of the whole allocation
 

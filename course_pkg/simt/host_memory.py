@@ -10,7 +10,7 @@ from course_pkg.simt.memory.device_array import DeviceArray, allocate, poison, r
 
 
 def device_array_like(ary, stream=0) -> DeviceArray:
-    """Return an uninitialized device array with the shape, dtype and order of ``ary``, a host or device array."""
+    """Return an uninitialised device array with the shape, dtype and order of ``ary``, a host or device array."""
     host = ary.host if isinstance(ary, DeviceArray) else ary
     if not isinstance(host, np.ndarray):
         raise CourseError(f"ary is a {type(ary).__name__}, not an array: pass numpy.asarray(ary).")
@@ -19,7 +19,7 @@ def device_array_like(ary, stream=0) -> DeviceArray:
 
 
 def pinned_array(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:
-    """Return an uninitialized host array. With a GPU, its memory would be page-locked, which makes copies faster."""
+    """Return an uninitialised host array. With a GPU, its memory would be page-locked, which makes copies faster."""
     return allocate(shape, dtype, strides, order)
 
 
@@ -32,24 +32,24 @@ def mapped_array(
     portable: bool = False,
     wc: bool = False,
 ) -> np.ndarray:
-    """Return an uninitialized NumPy array that host and kernels share: kernels use it without a copy."""
+    """Return an uninitialised NumPy array that host and kernels share: kernels use it without a copy."""
     return allocate(shape, dtype, strides, order)
 
 
 def managed_array(
     shape, dtype=np.float64, strides=None, order: str = "C", stream=0, attach_global: bool = True
 ) -> np.ndarray:
-    """Return an uninitialized array that host and kernels share, as :func:`mapped_array` does."""
+    """Return an uninitialised array that host and kernels share, as :func:`mapped_array` does."""
     return allocate(shape, dtype, strides, order)
 
 
 def pinned_array_like(ary) -> np.ndarray:
-    """Return an uninitialized host array with the shape, dtype and order of ``ary``."""
+    """Return an uninitialised host array with the shape, dtype and order of ``ary``."""
     return device_array_like(ary).host
 
 
 def mapped_array_like(ary, stream=0, portable: bool = False, wc: bool = False) -> np.ndarray:
-    """Return an uninitialized array that host and kernels share, with the shape, dtype and order of ``ary``."""
+    """Return an uninitialised array that host and kernels share, with the shape, dtype and order of ``ary``."""
     return device_array_like(ary).host
 
 
@@ -72,7 +72,7 @@ def only_read(value):
 
 
 def only_written(value):
-    """Return what ``cuda.Out(value)`` passes to a launch: an array that is uninitialized when the kernel begins."""
+    """Return what ``cuda.Out(value)`` passes to a launch: an array that is uninitialised when the kernel begins."""
     return poison(value) if isinstance(value, np.ndarray) else value
 
 

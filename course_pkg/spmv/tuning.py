@@ -6,7 +6,7 @@ CHUNK, SIGMA, UNROLL = 32, 256, 8
 # CsrBalanced: nonzeros that each thread loads together, and items per tile
 ITEMS = 7
 TILE = ITEMS * THREADS_PER_BLOCK
-LONG_ROW = 64  # a row with at least this many nonzeros in a tile is added up by a whole warp
+LONG_ROW = 64  # a row with more nonzeros than this in a tile is added up by a whole warp
 LANES = (2, 4, 8, 16, 32)  # the widths of spmv_csr_vector
 
 

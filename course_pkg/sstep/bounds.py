@@ -17,7 +17,8 @@ STEPS = 12  # of Lanczos' method
 def gershgorin(A) -> tuple[float, float]:
     """Return (lo, hi) from the rows of a matrix; lo is at least 0, because A is positive definite.
 
-    Every eigenvalue lies in a circle around a diagonal element, whose radius is the sum of the row's other elements.
+    Every eigenvalue lies in a circle around a diagonal element. Its radius is the sum of the magnitudes of the row's
+    other elements.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def projected(G, g, s: int) -> Projection:
 
     ``a = G⁺ g``; ``B = -G_QQ⁺ G_QS``, Y = [B; I], W = Yᵀ G Y, and the new directions are ``Z Y W^{-1/2}``. G is scaled
     to unit diagonal. Each inverse leaves out eigenvalues that are rounding errors (``CUT``). If G is far from singular,
-    as in most passes, there are none, and one factorization ``G = L Lᵀ`` gives all: ``Y W^{-1/2}`` are the last s
+    as in most passes, there are none, and one factorisation ``G = L Lᵀ`` gives all: ``Y W^{-1/2}`` are the last s
     columns of ``L⁻ᵀ``, up to a rotation.
 
     Parameters

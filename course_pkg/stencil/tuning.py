@@ -8,7 +8,7 @@ def planes_for(u) -> int:
 
     Each thread computes a chunk of consecutive planes. The two planes where chunks meet are read twice. Short chunks
     keep more threads at work. If planes are small, the second read finds its data in the L2 cache: on an H200, 4 planes
-    are best up to 512 x 512 doubles, and 16 at 1024 x 1024.
+    are best up to 512 × 512 doubles, and 16 at 1024 × 1024.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ def _latency(n, ms) -> Latency:
     short, long = ms[0], ms[-1]
     if _steps(short) == _steps(long):
         raise CourseError(
-            f"A ring of {n} elements was timed with {_steps(long)} steps only, and a latency is a difference: measure "
+            f"A ring of {n} elements was timed with {_steps(long)} steps only, and a latency is a difference: run "
             "`course bench latency` again."
         )
     per_step = (long.median_s - short.median_s) / (_steps(long) - _steps(short))

@@ -21,6 +21,7 @@ def relative_bars(quantities, *, xlabel, title="", note="", said=None) -> Pictur
         What 1 means.
     said : callable, optional
         Writes a value, such as ``format_time``: it then stands beside its bar, too.
+
     Raises
     ------
     CourseError

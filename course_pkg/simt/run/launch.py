@@ -86,7 +86,7 @@ def run_launch(launch, arguments, *, counters: Counters | None = None, check=Fal
     counters : Counters, optional
         Collects the counts; if it is None, nothing is counted.
     check : bool
-        Whether to look for races and for reads of uninitialized memory, and to collect hazards instead of raising an
+        Whether to look for races and for reads of uninitialised memory, and to collect hazards instead of raising an
         error.
     steps : int, optional
         Maximum number of statements, each run for all threads of a wave at once; by default, the budget that

@@ -119,7 +119,8 @@ def laplacian_marching_tiled(u, out, threads_per_block=BLOCK_MARCHING, planes=PL
     _launch(laplacian_marching_tiled_kernel(block), u, out, block, planes)
 
 
-# With 32 registers per thread, 64 warps fit on a multiprocessor. The compiler would take 40, and only 48 would fit.
+# With 32 registers per thread, 64 warps fit on a multiprocessor.
+# The compiler would take 40, and only 48 would fit.
 @cuda.jit(max_registers=32)
 def laplacian_vectorised_kernel(u, nx, ny, nz, planes, out):
     """As marching, but two points per thread: one access moves both, so there are half as many loads and stores.
