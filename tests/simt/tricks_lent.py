@@ -147,6 +147,14 @@ TRICKS = {
     "the sum of two flags, kept by one thread, tested by itself": Trick(
         SUM + "if t == 3 and s[2] == 2:\n    a[i] = 1.0\nelif t == 4:\n    a[i] = s[0]", "race", **MORE
     ),
+    "five flags, one of them set, added by two loops": Trick(
+        "s = cuda.shared.array(5, np.int32)\nif i == 20:\n    out[0] = 5.0\n    cuda.threadfence()\n"
+        "    for j in range(5):\n        cuda.atomic.exch(m, j, 1)\nif t < 5:\n    s[t] = cuda.atomic.add(m, t, 0)\n"
+        + MEET
+        + "c = 0\nfor j in range(5):\n    c += s[j]\nif c != 0:\n    cuda.threadfence()\n    a[i] = out[0]",
+        "race",
+        **MORE,
+    ),
     "two flags in shared memory, tested one by one": Trick(
         "s = cuda.shared.array(2, np.int32)\n"
         + SET

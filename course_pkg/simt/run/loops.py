@@ -1,7 +1,7 @@
 """Loops: run trips until no lane is left, in the order that a compiler chooses."""
 
 import ast
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numba.core import types
@@ -23,7 +23,8 @@ from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_b
 from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
 from course_pkg.simt.run.iterators import as_while
 from course_pkg.simt.run.sequences import Iterator
-from course_pkg.simt.run.sketch import of_one_type, require_no_growth, require_one_layout, sketch_loop, widen
+from course_pkg.simt.run.sketch import of_one_type, require_one_layout, widen
+from course_pkg.simt.run.sketch_loops import require_no_growth, sketch_items, sketch_loop
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.sway import leave
@@ -151,15 +152,19 @@ def _for_each(run, frame, node, mask, sequence):
         way = "cast its items to one type, as in (int64(i), j)"
         raise unsupported(frame, node, "a loop over a tuple whose items have different types", way)
     require_one_layout(run, frame, node, sequence, "a loop over", "write a loop for each array")
-    before, returned, current = dict(frame.variables), frame.returned, mask
+    if run.dry:
+        before = dict(frame.variables)
+        begins = [partial(bind, run, frame, node.target, item, mask) for item in sequence]
+        end = sketch_items(run, frame, node, mask, execute, begins)
+        require_no_growth(frame, node, before)
+        return end
+    returned, current = frame.returned, mask
     loop = _begin_loop(run, frame, node, mask, True)
     for item in sequence:
         if not current:
             break
         bind(run, frame, node.target, item, current)
-        after = _one_pass(run, frame, loop, node, current, True)
-        current = current if run.dry else after
-    require_no_growth(frame, node, before)
+        current = _one_pass(run, frame, loop, node, current, True)
     return _end_loop(run, frame, node, mask, loop, current, returned, True)
 
 
