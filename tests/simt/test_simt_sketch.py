@@ -21,7 +21,7 @@ LEFT = {  # c is 0 before, and not 0 behind, in some threads at least
         "w = 0\nwhile w < 3:\n    w += 1\n    if t > 3:\n        break\nelse:\n    c = 1"
     ),
     "the else of a loop over items": "for j in (1, 2):\n    if t > 3:\n        break\nelse:\n    c = 1",
-    "a loop over items in which all leave": "for j in (1, 2):\n    if t > 3:\n        c = 2\n    break\nelse:\n    c = 0",
+    "all leave a loop over items": "for j in (1, 2):\n    if t > 3:\n        c = 2\n    break\nelse:\n    c = 0",
 }
 
 
