@@ -197,7 +197,9 @@ def newest(events) -> list:
     events = sorted(e for e in events if e > MANY)
     watched = [e for e in events if e < WATCH]
     doubts = [e for e in events if WATCH <= e < 0]
-    return watched[:MOST_WATCHED] + doubts + events[len(watched) + len(doubts) :][-MOST:]
+    told = [e for e in events if e >= 0]  # those of several owners count as one
+    oldest = sorted({int(e) for e in told})[-MOST:][:1]
+    return watched[:MOST_WATCHED] + doubts + [e for e in told if e >= oldest[0]]
 
 
 def decide(run, test: Value, mask) -> None:
