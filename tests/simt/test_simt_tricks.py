@@ -15,6 +15,7 @@ import tricks_choices
 import tricks_flags
 import tricks_lent
 import tricks_many
+import tricks_middle
 import tricks_names
 import tricks_order
 import tricks_readers
@@ -36,6 +37,7 @@ ROOMS = (
     *(tricks_names, tricks_choices, tricks_order, tricks_atomics, tricks_alike, tricks_many, tricks_lent),
     *(
         tricks_flags,
+        tricks_middle,
         tricks_swaps,
         tricks_readers,
         tricks_seen,

@@ -21,7 +21,7 @@ from course_pkg.simt.memory.publications import (
     last_of_another,
 )
 from course_pkg.simt.memory.stairs import Stairs, of_polls
-from course_pkg.simt.memory.swaps import ADDS, seen_of
+from course_pkg.simt.memory.swaps import ADDS, SWAPS, seen_of
 
 LAST = 3  # the number of the world just before the last publication
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
@@ -46,6 +46,7 @@ class Handovers:
         self.active = active
         self._elements: dict[tuple, Element] = {}
         self._pending: list[dict] = []  # for each atomic statement that ran: what its threads may learn
+        self._same: dict[int, int] = {}  # of events that concern the atomics of an earlier one: this one
         self._knowledge: dict[tuple, dict] = {}
         self._bits = Bits(self.order, self._known_to)
         self._levels = Levels(added)
@@ -128,7 +129,10 @@ class Handovers:
                 flipped = before[i] ^ after[i] if name in BITS else 0
                 earlier, after_all = after[i] if first[i] else before[i], element.only_of(thread, known)
                 added = after[i] - before[i] if name in ADDS else 0
-                element.publish(Publication(thread, stamp, earlier, flipped, clocks, known, after_all, added))
+                one = Publication(
+                    thread, stamp, earlier, flipped, clocks, known, after_all, added, name in SWAPS
+                )
+                element.publish(one)
                 changing.append(i)
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
         if worlds:
@@ -171,13 +175,18 @@ class Handovers:
         self._pending.append(sights)
         return len(self._pending) - 1, worlds
 
-    def stairs(self, event: int, threads, found, changed):
-        """Note of which steps of others the atomics of an event may tell; return as :meth:`bits`."""
-        sights, worlds = of_polls(self._pending[event], threads, found, changed)
+    def stairs(self, event: int, threads, found, changed, lanes: int):
+        """Note of which steps of others the atomics of an event may tell; return as :meth:`bits`, maybe more worlds."""
+        sights, worlds = of_polls(self._pending[event], threads, found, changed, lanes)
         if not sights:
             return None, worlds
         self._pending.append(sights)
+        self._same[len(self._pending) - 1] = event
         return len(self._pending) - 1, worlds
+
+    def are_one(self, events) -> bool:
+        """Tell whether events concern the same atomics."""
+        return len({self._same.get(int(event), int(event)) for event in events}) == 1
 
     def learn(self, threads, decided, by, event: int) -> None:
         """Note that threads took another branch because of what atomics found.
@@ -232,12 +241,13 @@ class Handovers:
             return
         first, last = published[known], last_of_another(published, until, whose)
         if all(worlds):
-            sure = sight.element.surely_before(sight, whose)
-            clocks = (sight.clock(sight.element.irreplaceable(sight, sure)),)
+            sure = sight.element.irreplaceable(sight, sight.element.surely_before(sight, whose))
+            sight.needs(sure)
+            clocks = (sight.clock(sure),)
         elif worlds[LAST] and last.after_all and sight.element.surely_before(sight, whose) == until:
             clocks = *last.clocks, {("element", *sight.element.name): sight.after}
         elif worlds[0] and all(
-            p.known > known or p.thread == first.thread for p in published[known + 1 : until]
+            p.comes_behind(known) or p.thread == first.thread for p in published[known + 1 : until]
         ):
             clocks = *first.clocks, {("element", *sight.element.name): known + 1}
         else:
