@@ -108,6 +108,26 @@ RACY = {
     "a stranger lowers the lock in the end": lock()
     + "if t == 50:\n    cuda.atomic.add(m, 0, -1)\n    cuda.atomic.add(m, 0, 1)\n",
 }
+for _name, _writer in {  # a writer swaps any number of readers away
+    "waits for writers only": ENTER.replace("v + 1", "-1"),
+    "retries for writers only": RETRY.replace("want + 1", "-1"),
+    "guesses for writers only": GUESS.replace("max(found, 0) + 1", "-1"),
+    "asks by branches": """while True:
+        v = cuda.atomic.add(m, 0, 0)
+        e = 0
+        if v > 0:
+            e = v
+        if cuda.atomic.cas(m, 0, e, -1) == e:
+            break
+""",
+}.items():
+    RACY |= {
+        f"the writer {_name}": lock(writer=_writer + WRITE + GIVE),
+        f"the first thread {_name}": lock(writer=_writer + WRITE + GIVE, who="t == 3"),
+        f"the last thread {_name}": lock(writer=_writer + WRITE + GIVE, who="t == 63"),
+        f"among neighbours, the writer {_name}": lock(writer=_writer + WRITE + GIVE, part="t < 12"),
+        f"the upper half {_name}": lock(writer=_writer + WRITE + GIVE, who="t >= 32"),
+    }
 for _name, _enter in (("who retry", RETRY), ("who guess", GUESS)):
     _known = "found == want" if _enter is RETRY else "old == max(found, 0)"
     HONEST |= {
