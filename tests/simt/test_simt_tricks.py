@@ -18,6 +18,7 @@ import tricks_many
 import tricks_middle
 import tricks_names
 import tricks_order
+import tricks_peterson
 import tricks_readers
 import tricks_seen
 import tricks_setters
@@ -38,6 +39,7 @@ ROOMS = (
     *(
         tricks_flags,
         tricks_middle,
+        tricks_peterson,
         tricks_swaps,
         tricks_readers,
         tricks_seen,

@@ -22,6 +22,7 @@ from course_pkg.simt.memory.publications import (
 )
 from course_pkg.simt.memory.stairs import Stairs, of_polls
 from course_pkg.simt.memory.swaps import ADDS, SWAPS, seen_of
+from course_pkg.simt.memory.yielding import Yielding
 
 LAST = 3  # the number of the world just before the last publication
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
@@ -50,6 +51,7 @@ class Handovers:
         self._knowledge: dict[tuple, dict] = {}
         self._bits = Bits(self.order, self._known_to)
         self._levels = Levels(added)
+        self.yielding = Yielding()
         self.excused: dict[int, set] = {}
         self.learners: set[int] = set()
 
@@ -61,6 +63,7 @@ class Handovers:
     def atomics(
         self,
         name: str,
+        looks: bool,
         region,
         units,
         threads,
@@ -80,6 +83,8 @@ class Handovers:
         ----------
         name : str
             Name of the operation.
+        looks : bool
+            Whether the kernel uses what the atomics find.
         region : Region
         units, threads, stamps, before, after, rows, lanes : ndarray
             Element, thread, its time, value before and after, and the thread's row and column in the wave.
@@ -116,6 +121,7 @@ class Handovers:
                 element = self._elements[region, unit] = Element((region, unit))
             published = element.published
             until = len(published)
+            self._join(thread, self.yielding.known(thread, fences.count[row, lane]))
             clocks = self._known_to(thread)
             known = element.known_to(self.order, thread, stamp, clocks)
             if until > known:
@@ -124,6 +130,9 @@ class Handovers:
                 without = (before[i] ^ p.flipped if p.flipped else p.before for p in some)
                 lanes_in_doubt.append(i)
                 worlds.append((*(p.before for p in times), *without))
+            if name == "exch" and not looks:
+                own = fences.clock(thread, row, lane, self.order), *clocks
+                self.yielding.put(element, thread, int(fences.count[row, lane]), after[i], own)
             if before[i] != after[i]:
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
@@ -312,6 +321,9 @@ class Handovers:
                         answers[name] = knows(self.order, *name, clocks[me])
                     found[i] = answers[name]
             self.excuse(entry[found], mine[found])
+            if self.yielding:
+                pairs = thread_of(entry[found]), thread_of(mine[found])
+                self.yielding.ordered(zip(*(one.tolist() for one in pairs), strict=True))
         return found
 
     def excuse(self, entries, mine) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from course_pkg.simt.memory.clocks import join
+from course_pkg.simt.memory.clocks import join, knows
 from course_pkg.simt.memory.order import BLOCK_SHIFT, Order
 
 # the values that an atomic might have found: four values at earlier times, and three values without one publication
@@ -95,7 +95,8 @@ class Element:
         known = max(known, self._by_barriers(thread // order.threads_per_block, stamp >> BLOCK_SHIFT, order))
         while known < len(self.published):
             one = self.published[known]
-            if not order.precedes(one.thread, one.stamp, thread, stamp):
+            known_of = order.precedes(one.thread, one.stamp, thread, stamp)
+            if not known_of and not knows(order, one.thread, one.stamp, thread, clocks):
                 break
             known += 1
         return known

@@ -91,6 +91,8 @@ class Races:
         self.sites: list[Access] = []
         # a lane that wrote the same value as another thread, and the entry of this other thread
         self.harmless: tuple[int, int] | None = None
+        # elements, threads and entries of exchanges in no order with others, until the log has noted them
+        self.put_off: list[tuple] = []
         self._numbers: dict[Access, int] = {}
         self._stored: dict[tuple, int] = {}
 
@@ -214,6 +216,16 @@ class Races:
         together = now != values
         other = np.where(together, shadow.writer_of_replaced[units], other)
         met = self.update(region, units, threads, stamps, site)
+        if self.handovers.active and not access.floating and (clash | together).any():
+            lanes = np.flatnonzero(clash | together)
+            self.put_off = [
+                ((region, unit), thread, entry)
+                for unit, thread, entry in zip(
+                    units[lanes].tolist(), threads[lanes].tolist(), other[lanes].tolist(), strict=True
+                )
+            ]
+            self.handovers.excuse(np.concatenate([other[lanes], mine[lanes]]), mine[lanes])
+            return met
         return met[0] | clash | together, np.where(met[0], met[1], other)
 
     def fetched(self, region, units, threads, stamps, way, unchanged, reads):

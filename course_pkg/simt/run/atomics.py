@@ -214,7 +214,7 @@ def _otherwise(run, place, old, way, operand):
             strands[event] = strand(np.repeat(other[None], WORLDS, axis=0))
         others = np.repeat(left[None], WORLDS, axis=0) if way[0] in BITS else _others(found)
         every = units, threads, stamps, found, left, first, might, others, fences, row, lane
-        event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
+        event, worlds = run.races.handovers.atomics(*way[:2], array.region, *every)
         strands[event] = strand(worlds)
         more = (
             run.races.handovers.levels(*way[:2], event, threads, found, left),

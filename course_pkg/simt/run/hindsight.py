@@ -252,7 +252,10 @@ def decide(run, test: Value, mask) -> None:
                 borrowed = certain & lent.of(event, by)
                 lent.test(event, by[borrowed], threads[borrowed])
                 certain &= ~borrowed
-            run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[certain])
+            whose = np.where(by == ANYBODY, threads, by)
+            run.races.doubts.dispel(event, whose[certain])
+            if run.races.handovers.yielding:
+                run.races.handovers.yielding.looked(run.races.doubts.read(event, whose))
 
 
 def decide_by_trips(run, trips: Value, at, lanes) -> None:

@@ -129,7 +129,9 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
                     if counters is not None:
                         counters.begin_again()
 
-        state = run(order, counters, steps)
+        state, accepted = run(order, counters, steps), set()
+        if check:
+            state.log.all_of(state.races.handovers.yielding.races(accepted))
         if hands_over and not state.log.raced:
             after = [a.copy() for a in arrays]
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
@@ -143,7 +145,9 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
                     with suppress(
                         SimtError
                     ):  # too long, or threads need the late ones, though no atomic says so
-                        others |= run(late, None, left).races.excused()
+                        races = run(late, None, left).races
+                        others |= races.excused()
+                        late.log.all_of(races.handovers.yielding.races(accepted))
                         ended = True
                     state.log.add_all(late.log, races_only=not ended)
                     left -= late.ran
