@@ -130,6 +130,14 @@ def test_of_each_part_the_first_and_the_last_thread_are_late_first():
     assert (then.groups, then.stops) == (((2,), (5,)), (frozenset({writes}),) * 2)
 
 
+def test_where_an_atomic_comes_before_other_accesses_either_end_of_the_threads_is_late_behind_it():
+    turn, work = ("kernel", 3, True), ("kernel", 8, False)
+    first, then, *_ = sequences({1: {turn, work}}, {0, 2}, Barriers(64), 64, {})
+    assert [(one.groups, one.stops) for one in (first, then)] == [
+        (((thread,),), (frozenset({work}),)) for thread in (0, 2)
+    ]
+
+
 def test_threads_that_wait_have_roles_of_their_own_if_they_are_few():
     accesses = {0: {("kernel", 4, False)}}
     for blocks, roles in ((3, 3), (MOST_LATE * 2, MOST_LATE * 2), (MOST_LATE * 2 + 1, 0)):

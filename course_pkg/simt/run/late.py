@@ -70,8 +70,9 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int, others:
 
     Threads whose accesses without atomics are others have other parts, such as readers and writers. If there are such
     parts, then at first the first and the last thread of a part are late from these accesses on, of one part after the
-    other: so they have taken a lock of readers, and others come. If an atomic comes before these accesses, then the
-    first thread of all is late from them on, and the last one in another run, whether others had to know of it or not.
+    other: so they have taken a lock of readers, and others come. If all have the same part, and an atomic comes before
+    it, as where threads give way to each other, the first thread of all is late from there on, and the last one in
+    another run, whether others had to know of it or not.
 
     Then all threads are late from some place on. Then all are late from the beginning, in one sequence and in its
     reverse. The groups are single threads if they are few, else the late threads of each warp, or of each block. If
@@ -108,7 +109,7 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int, others:
     late, apart = _groups(accesses, order, most), _groups(learners - accesses.keys(), order, 2 * most)
     waiting = () if len(apart) > 2 * most else tuple(map(tuple, apart))
     parts = _parts(accesses)
-    if _begin_by_atomics(accesses):
+    if len(parts) < 2 and _begin_by_atomics(accesses):
         plain = frozenset(one for at in accesses.values() for one in at if not one[2])
         everyone = accesses.keys() | learners
         parts = [{min(everyone): plain}, {max(everyone): plain}]
