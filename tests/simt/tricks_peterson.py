@@ -64,6 +64,26 @@ RACY = {
     "work behind the lock": lock(leave=FENCE + LEAVE + WORK),
     "other work behind the lock": lock(leave=FENCE + LEAVE + "a[5] = 1.0 + me\n"),
 }
+
+
+def of_each(first, second):
+    """Return a body in which each of two blocks has a text of its own."""
+    ways = zip(("if", "elif"), (first, second), (0, 1), strict=True)
+    texts = (
+        f"{word} cuda.blockIdx.x == {me}:\n    me = {me}\n" + textwrap.indent(text, "    ")
+        for word, text, me in ways
+    )
+    return "".join(texts)
+
+
+WRONG = (
+    "nobody waits",
+    "no fence behind the flag",
+    "no fence behind the turn",
+    "no fence behind the work",
+    "the own turn",
+)
+WRONG += ("no flag", "the flag goes down too early", "work behind the lock")
 TRICKS = {
     f"Peterson's lock {who}, {name}": Trick(
         f"b = cuda.blockIdx.x\nif {condition}:\n    me = {me}\n" + textwrap.indent(body, "    "), verdict, **launch
@@ -71,6 +91,13 @@ TRICKS = {
     for who, (condition, me, launch) in WHO.items()
     for bodies, verdict in ((HONEST, CLEAN), (RACY, "race"))
     for name, body in bodies.items()
+} | {
+    f"Peterson's lock in two texts, {name}": Trick(of_each(*texts), verdict, blocks=2, threads=1)
+    for name, texts, verdict in (
+        ("", (lock(), lock()), CLEAN),
+        *((f"the first: {wrong}", (RACY[wrong], lock()), "race") for wrong in WRONG),
+        *((f"the second: {wrong}", (lock(), RACY[wrong]), "race") for wrong in WRONG),
+    )
 } | {
     "numbers that are exchanged and looked at": Trick(
         "cuda.atomic.exch(m, i // 2, 1 + i)\ncuda.threadfence()\n"

@@ -48,11 +48,6 @@ class HazardLog:
             self._told.add(name)
             self.found.append(hazard)
 
-    def all_of(self, hazards: list) -> None:
-        """Keep several hazards."""
-        for one in hazards:
-            self.add(one)
-
     def add_all(self, other: "HazardLog", *, races_only: bool) -> None:
         """Keep the hazards, or the races alone, of another launch of the same kernel."""
         for hazard in other.found:

@@ -16,6 +16,7 @@ from course_pkg.simt.memory.handover import Handovers
 from course_pkg.simt.memory.order import NONE, SITES, Order
 
 SWAPS = ("exch", "cas", "compare_and_swap")
+MOST_PUT_OFF = 64  # exchanges of a statement that may turn out to be no race
 
 
 @dataclass(frozen=True)
@@ -216,8 +217,8 @@ class Races:
         together = now != values
         other = np.where(together, shadow.writer_of_replaced[units], other)
         met = self.update(region, units, threads, stamps, site)
-        if self.handovers.active and not access.floating and (clash | together).any():
-            lanes = np.flatnonzero(clash | together)
+        lanes = np.flatnonzero(clash | together)
+        if self.handovers.active and not access.floating and 0 < lanes.size <= MOST_PUT_OFF:
             self.put_off = [
                 ((region, unit), thread, entry)
                 for unit, thread, entry in zip(

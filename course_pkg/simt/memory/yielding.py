@@ -6,8 +6,11 @@ knows, behind its next fence, what the other one had fenced before its exchange.
 order, another launch shows, in which the first one is late (:mod:`course_pkg.simt.run.late`).
 
 Numbers that threads exchange in no order are a race otherwise, because the last one stays. So it is one here unless
-these threads look at the number later, and hand-overs put other accesses of theirs in order.
+one of these threads looks at the number later, in some order of the threads, and hand-overs put other accesses of
+theirs in order.
 """
+
+from dataclasses import dataclass, field
 
 
 class Yielding:
@@ -50,24 +53,27 @@ class Yielding:
             return self._due.pop(thread)[1]
         return ()
 
-    def races(self, accepted: set) -> list:
-        """Return what to report of threads that do not give way to each other.
+    def settle(self, known: dict) -> None:
+        """Add to what is known of this launch in other orders: who has looked at a number, and who is in order.
 
-        ``accepted``: the lines in which all threads do so in the first launch. They need not do so in other
-        orders of the threads. If it is empty, this is the first one, which fills it.
+        ``known`` has a :class:`Pair` for each array, index and pair of threads.
         """
-        open_ = [
-            hazard
-            for element, threads, hazard in self._pairs
-            if _line(hazard) not in accepted
-            and not (
-                threads in self._ordered and all((element, thread) in self._looked for thread in threads)
-            )
-        ]
-        raced = {_line(hazard) for hazard in open_}
-        accepted |= {_line(hazard) for *_, hazard in self._pairs} - raced
-        return open_
+        for element, threads, hazard in self._pairs:
+            pair = known.setdefault((hazard.array, hazard.index, threads), Pair(hazard, threads))
+            pair.looked |= {thread for thread in threads if (element, thread) in self._looked}
+            pair.in_order |= threads in self._ordered
 
 
-def _line(hazard) -> tuple:
-    return hazard.function, hazard.line
+@dataclass
+class Pair:
+    """Two threads that exchange different numbers in no order, in all launches so far."""
+
+    hazard: object
+    threads: frozenset
+    looked: set = field(default_factory=set)
+    in_order: bool = False
+
+    @property
+    def races(self) -> bool:
+        """Whether they do not give way to each other."""
+        return not (self.in_order and self.looked)

@@ -129,9 +129,9 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
                     if counters is not None:
                         counters.begin_again()
 
-        state, accepted = run(order, counters, steps), set()
+        state, pairs = run(order, counters, steps), {}
         if check:
-            state.log.all_of(state.races.handovers.yielding.races(accepted))
+            state.races.handovers.yielding.settle(pairs)
         if hands_over and not state.log.raced:
             after = [a.copy() for a in arrays]
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
@@ -147,7 +147,7 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
                     ):  # too long, or threads need the late ones, though no atomic says so
                         races = run(late, None, left).races
                         others |= races.excused()
-                        late.log.all_of(races.handovers.yielding.races(accepted))
+                        races.handovers.yielding.settle(pairs)
                         ended = True
                     state.log.add_all(late.log, races_only=not ended)
                     left -= late.ran
@@ -155,6 +155,9 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
                         break
             finally:
                 put(arrays, after)
+        for pair in pairs.values():
+            if pair.races:
+                state.log.add(pair.hazard)
         return state
 
 
