@@ -1,17 +1,18 @@
 """Loops: run trips until no lane is left, in the order that a compiler chooses."""
 
 import ast
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.counting.compiler import passes, rest_begins, unrolled_by
 from course_pkg.simt.counting.unrolling import moves_before, written_out_of
+from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects, free_of_waiting, kept_element, staying
+from course_pkg.simt.front.loop_names import assigned, carried, multiplied, used
 from course_pkg.simt.front.typing import INT64, dtype_of
-from course_pkg.simt.front.walking import walk
 from course_pkg.simt.run.access import place_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.constructs import unsupported
@@ -38,7 +39,7 @@ def _while(run, frame, node, mask):
         return sketch_loop(run, frame, node, mask, execute, lambda: _endless(run, frame, node, mask))
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
-    written_out = bool(_assigned(node) & _read(node.test)) and free_of_waiting(node.test)
+    written_out = bool(assigned(node) & names_in(node.test)) and free_of_waiting(node.test)
     if written_out:  # the test has no side effect, and the loop is not `while True`, which is never unrolled
         written_out = condition(run, frame, node.test, mask).constant
     loop = _begin_loop(run, frame, node, mask, written_out)
@@ -196,28 +197,9 @@ def _stores(run, frame, node) -> bool:
 
 def _counts_from_a_constant(frame, node) -> bool:
     """Return whether an integer that the loop updates is constant before it. Then the left-over trips come last."""
-    held = (frame.variables.get(name) for name in _carried(node))
+    held = (frame.variables.get(name) for name in carried(node))
     values = (variable.value for variable in held if variable)
     return any(isinstance(v, Value) and v.constant and isinstance(v.type, types.Integer) for v in values)
-
-
-@cache
-def _carried(node) -> frozenset:
-    """Return the names that a trip updates by an augmented assignment, such as ``n += 1``."""
-    parts = (part for statement in node.body for part in walk(statement))
-    targets = (part.target for part in parts if isinstance(part, ast.AugAssign))
-    return frozenset(target.id for target in targets if isinstance(target, ast.Name))
-
-
-@cache
-def _multiplied(node) -> frozenset:
-    """Return the names that a trip updates by a product, as by ``p *= x``: the next trip multiplies them again."""
-    parts = (part for statement in node.body for part in walk(statement) if isinstance(part, ast.AugAssign))
-    return frozenset(
-        part.target.id
-        for part in parts
-        if isinstance(part.op, ast.Mult) and isinstance(part.target, ast.Name)
-    )
 
 
 def _kept(run, frame, node, mask):
@@ -236,7 +218,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
     rest = execute(run, frame, node.body, mask)
     widen(run, frame, node)
     if not written_out:
-        for name in _multiplied(node):
+        for name in multiplied(node):
             value = frame.variables[name].value if name in frame.variables else None
             if isinstance(value, Value):  # the last trip does what all trips do
                 run.ledger.use(value)
@@ -246,7 +228,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
 
 def _forget(run, frame, node, which) -> None:
     """Give new value numbers to the variables that a loop assigns: a compiler does not know them between trips."""
-    for name in _assigned(node):
+    for name in assigned(node):
         variable = frame.variables.get(name)
         value = variable.value if variable else None
         if which(value):
@@ -265,23 +247,8 @@ def _is_constant(value) -> bool:
 
 def _local_arrays(frame, node) -> frozenset:
     """Return the names of arrays in local memory that a loop's body uses."""
-    held = {name: frame.variables.get(name) for name in _named(node)}
+    held = {name: frame.variables.get(name) for name in used(node)}
     return frozenset(name for name, one in held.items() if one and getattr(one.value, "space", "") == "local")
-
-
-@cache
-def _named(node) -> set:
-    return {n.id for statement in node.body for n in walk(statement) if isinstance(n, ast.Name)}
-
-
-@cache
-def _assigned(node) -> set:
-    names = (n for statement in node.body for n in walk(statement) if isinstance(n, ast.Name))
-    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
-
-
-def _read(test) -> set:
-    return {n.id for n in walk(test) if isinstance(n, ast.Name)}
 
 
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):
