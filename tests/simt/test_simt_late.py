@@ -122,6 +122,22 @@ def test_of_too_many_groups_some_are_late_together_and_in_the_next_sequence_othe
     assert (new.groups, new.stops) == (((7,),), (frozenset({("kernel", 9, True)}),))
 
 
+def test_of_each_part_the_first_and_the_last_thread_are_late_first():
+    reads, writes, enters = ("kernel", 4, False), ("kernel", 8, False), ("kernel", 3, True)
+    accesses = {1: {reads, enters}, 2: {writes}, 3: {reads}, 4: {reads}, 5: {writes}, 6: {enters}}
+    first, then, *_ = sequences(accesses, set(), Barriers(64), 64, {})
+    assert (first.groups, first.stops) == (((1,), (4,)), (frozenset({reads}),) * 2)
+    assert (then.groups, then.stops) == (((2,), (5,)), (frozenset({writes}),) * 2)
+
+
+def test_where_an_atomic_comes_before_other_accesses_either_end_of_the_threads_is_late_behind_it():
+    turn, work = ("kernel", 3, True), ("kernel", 8, False)
+    first, then, *_ = sequences({1: {turn, work}}, {0, 2}, Barriers(64), 64, {})
+    assert [(one.groups, one.stops) for one in (first, then)] == [
+        (((thread,),), (frozenset({work}),)) for thread in (0, 2)
+    ]
+
+
 def test_threads_that_wait_have_roles_of_their_own_if_they_are_few():
     accesses = {0: {("kernel", 4, False)}}
     for blocks, roles in ((3, 3), (MOST_LATE * 2, MOST_LATE * 2), (MOST_LATE * 2 + 1, 0)):

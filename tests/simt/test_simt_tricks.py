@@ -15,8 +15,10 @@ import tricks_choices
 import tricks_flags
 import tricks_lent
 import tricks_many
+import tricks_middle
 import tricks_names
 import tricks_order
+import tricks_peterson
 import tricks_readers
 import tricks_seen
 import tricks_setters
@@ -36,6 +38,8 @@ ROOMS = (
     *(tricks_names, tricks_choices, tricks_order, tricks_atomics, tricks_alike, tricks_many, tricks_lent),
     *(
         tricks_flags,
+        tricks_middle,
+        tricks_peterson,
         tricks_swaps,
         tricks_readers,
         tricks_seen,

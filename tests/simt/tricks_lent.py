@@ -24,6 +24,21 @@ READ = "    cuda.threadfence()\n    a[i] = out[0] + out[1]"
 MORE = {"blocks": 2, "more": {"a": np.zeros(128), "out": np.zeros(128)}}
 OTHER = "i >= 64 and "  # the other block
 
+
+def of_many(
+    owners,
+    test,
+    use="    cuda.threadfence()\n    a[i] = out[0] + out[4] + out[owners - 1]",
+    fence="cuda.threadfence()",
+):
+    """Return a body in which one statement finds a flag for each of many owners, and all threads add these up."""
+    body = (
+        f"s, owners, c = cuda.shared.array({owners}, np.int32), {owners}, 0\nif i < owners:\n    out[i] = 5.0\n"
+        f"    {fence}\n    cuda.atomic.exch(m, i, 1)\nif t < owners:\n    s[t] = cuda.atomic.add(m, t, 0)\n"
+    )
+    return body + MEET + f"for j in range(owners):\n    c += s[j]\nif {OTHER}{test}:\n{use}"
+
+
 TRICKS = {
     "a flag in shared memory, tested by one thread": Trick(
         ASK + MEET + f"if {OTHER}t == 0 and s[0] == 1:\n    cuda.threadfence()\n    a[0] = out[0]",
@@ -147,6 +162,27 @@ TRICKS = {
     "the sum of two flags, kept by one thread, tested by itself": Trick(
         SUM + "if t == 3 and s[2] == 2:\n    a[i] = 1.0\nelif t == 4:\n    a[i] = s[0]", "race", **MORE
     ),
+    "five flags, one of them set, added by two loops": Trick(
+        "s = cuda.shared.array(5, np.int32)\nif i == 20:\n    out[0] = 5.0\n    cuda.threadfence()\n"
+        "    for j in range(5):\n        cuda.atomic.exch(m, j, 1)\nif t < 5:\n    s[t] = cuda.atomic.add(m, t, 0)\n"
+        + MEET
+        + "c = 0\nfor j in range(5):\n    c += s[j]\nif c != 0:\n    cuda.threadfence()\n    a[i] = out[0]",
+        "race",
+        **MORE,
+    ),
+    **{
+        f"{owners} flags, {what}": Trick(of_many(owners, *rest), verdict, **MORE)
+        for owners in (5, 20)
+        for what, verdict, rest in (
+            ("all set", CLEAN, ("c == owners",)),
+            ("the sum stored after its test", CLEAN, ("c == owners", "    a[i] = c")),
+            ("all but one set", "race", ("c >= owners - 1",)),
+            ("one set", "race", ("c >= 1",)),
+            ("the sum stored", "race", ("c >= 0", "    a[i] = c")),
+            ("the last one not tested", "race", ("c - s[owners - 1] == owners - 1",)),
+            ("all set, without a fence", "race", ("c == owners", "    a[i] = out[4]", "pass")),
+        )
+    },
     "two flags in shared memory, tested one by one": Trick(
         "s = cuda.shared.array(2, np.int32)\n"
         + SET

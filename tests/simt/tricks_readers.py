@@ -8,6 +8,22 @@ ENTER = """while True:
             break
     cuda.threadfence()
 """
+RETRY = """found = cuda.atomic.add(m, 0, 0)
+    while True:
+        want = max(found, 0)
+        found = cuda.atomic.cas(m, 0, want, want + 1)
+        if found == want:
+            break
+    cuda.threadfence()
+"""
+GUESS = """found = 0
+    while True:
+        old = cuda.atomic.cas(m, 0, max(found, 0), max(found, 0) + 1)
+        if old == max(found, 0):
+            break
+        found = old
+    cuda.threadfence()
+"""  # the first swap tries without a look
 READ = "    a[i] = out[0]\n    cuda.threadfence()  # of a reader\n"
 LEAVE = "    cuda.atomic.add(m, 0, -1)\n"
 READER = ENTER + READ + LEAVE
@@ -92,6 +108,51 @@ RACY = {
     "a stranger lowers the lock in the end": lock()
     + "if t == 50:\n    cuda.atomic.add(m, 0, -1)\n    cuda.atomic.add(m, 0, 1)\n",
 }
+for _name, _writer in {  # a writer swaps any number of readers away
+    "waits for writers only": ENTER.replace("v + 1", "-1"),
+    "retries for writers only": RETRY.replace("want + 1", "-1"),
+    "guesses for writers only": GUESS.replace("max(found, 0) + 1", "-1"),
+    "asks by branches": """while True:
+        v = cuda.atomic.add(m, 0, 0)
+        e = 0
+        if v > 0:
+            e = v
+        if cuda.atomic.cas(m, 0, e, -1) == e:
+            break
+""",
+}.items():
+    RACY |= {
+        f"the writer {_name}": lock(writer=_writer + WRITE + GIVE),
+        f"the first thread {_name}": lock(writer=_writer + WRITE + GIVE, who="t == 3"),
+        f"the last thread {_name}": lock(writer=_writer + WRITE + GIVE, who="t == 63"),
+        f"among neighbours, the writer {_name}": lock(writer=_writer + WRITE + GIVE, part="t < 12"),
+        f"the upper half {_name}": lock(writer=_writer + WRITE + GIVE, who="t >= 32"),
+    }
+for _name, _enter in (("who retry", RETRY), ("who guess", GUESS)):
+    _known = "found == want" if _enter is RETRY else "old == max(found, 0)"
+    HONEST |= {
+        _name: lock(reader=_enter + READ + LEAVE),
+        f"{_name}, the last thread writes": lock(reader=_enter + READ + LEAVE, who="t == 63"),
+        f"{_name}, all twice": lock(reader=_twice(_enter + READ + LEAVE), writer=_twice(WRITER)),
+    }
+    RACY |= {
+        f"{_name}, at -1": lock(reader=_enter.replace("(found, 0)", "(found, -1)") + READ + LEAVE),
+        f"{_name}, and do not ask": lock(reader=_enter.replace(_known, "found >= -1") + READ + LEAVE),
+        f"{_name}, without a fence": lock(reader=_enter + READ.split("    cuda")[0] + LEAVE),
+        f"{_name}, and leave early": lock(reader=_enter + LEAVE + READ),
+        f"{_name}, and no fence of the writer": lock(
+            _enter + READ + LEAVE, TAKE + WRITE[:-1].rpartition("\n")[0] + "\n" + GIVE
+        ),
+        f"{_name}, and a writer who does not wait": lock(
+            _enter + READ + LEAVE, "cuda.atomic.exch(m, 0, -1)\n" + WRITE + GIVE
+        ),
+        f"{_name}, and store what the lock held": lock(
+            _enter.replace("want + 1", "found + 1").replace("max(found, 0) + 1", "found + 1") + READ + LEAVE
+        ),
+    }
+RACY["who guess, and store an older guess"] = lock(
+    reader=GUESS + READ.replace("out[0]", "out[0] + found") + LEAVE
+)
 TRICKS = {f"readers and writers, {name}": Trick(body, CLEAN) for name, body in HONEST.items()} | {
     f"readers and writers, {name}": Trick(body, "race") for name, body in RACY.items()
 }

@@ -210,6 +210,12 @@ class Doubts:
         if watched is not None:
             watched.open &= ~np.isin(watched.threads, threads)
 
+    def read(self, event: int, threads) -> list:
+        """Return which element each of the threads has read that is watched, as ``((region, unit), thread)``."""
+        watched, _ = self._of(event)
+        lanes = () if watched is None else np.flatnonzero(np.isin(watched.threads, threads))
+        return [((watched.region, int(watched.units[at])), int(watched.threads[at])) for at in lanes]
+
     def of(self, event: int, threads):
         """Return ``(place, thread, entry)`` of the first of the threads that is still in doubt, or None."""
         watched, doubt = self._of(event)

@@ -21,7 +21,8 @@ from course_pkg.simt.memory.publications import (
     last_of_another,
 )
 from course_pkg.simt.memory.stairs import Stairs, of_polls
-from course_pkg.simt.memory.swaps import ADDS, seen_of
+from course_pkg.simt.memory.swaps import ADDS, SWAPS, seen_of
+from course_pkg.simt.memory.yielding import Yielding
 
 LAST = 3  # the number of the world just before the last publication
 ANYBODY = -1  # in place of a thread's number: the atomic of any thread
@@ -46,9 +47,11 @@ class Handovers:
         self.active = active
         self._elements: dict[tuple, Element] = {}
         self._pending: list[dict] = []  # for each atomic statement that ran: what its threads may learn
+        self._same: dict[int, int] = {}  # of events that concern the atomics of an earlier one: this one
         self._knowledge: dict[tuple, dict] = {}
         self._bits = Bits(self.order, self._known_to)
         self._levels = Levels(added)
+        self.yielding = Yielding()
         self.excused: dict[int, set] = {}
         self.learners: set[int] = set()
 
@@ -60,6 +63,7 @@ class Handovers:
     def atomics(
         self,
         name: str,
+        looks: bool,
         region,
         units,
         threads,
@@ -79,6 +83,8 @@ class Handovers:
         ----------
         name : str
             Name of the operation.
+        looks : bool
+            Whether the kernel uses what the atomics find.
         region : Region
         units, threads, stamps, before, after, rows, lanes : ndarray
             Element, thread, its time, value before and after, and the thread's row and column in the wave.
@@ -115,6 +121,7 @@ class Handovers:
                 element = self._elements[region, unit] = Element((region, unit))
             published = element.published
             until = len(published)
+            self._join(thread, self.yielding.known(thread, fences.count[row, lane]))
             clocks = self._known_to(thread)
             known = element.known_to(self.order, thread, stamp, clocks)
             if until > known:
@@ -123,12 +130,18 @@ class Handovers:
                 without = (before[i] ^ p.flipped if p.flipped else p.before for p in some)
                 lanes_in_doubt.append(i)
                 worlds.append((*(p.before for p in times), *without))
+            if name == "exch" and not looks:
+                own = fences.clock(thread, row, lane, self.order), *clocks
+                self.yielding.put(element, thread, int(fences.count[row, lane]), after[i], own)
             if before[i] != after[i]:
                 clocks = fences.clock(thread, row, lane, self.order), *clocks
                 flipped = before[i] ^ after[i] if name in BITS else 0
                 earlier, after_all = after[i] if first[i] else before[i], element.only_of(thread, known)
                 added = after[i] - before[i] if name in ADDS else 0
-                element.publish(Publication(thread, stamp, earlier, flipped, clocks, known, after_all, added))
+                one = Publication(
+                    thread, stamp, earlier, flipped, clocks, known, after_all, added, name in SWAPS
+                )
+                element.publish(one)
                 changing.append(i)
             pending[thread] = Sight(element, known, until, len(published), before[i], after[i])
         if worlds:
@@ -171,13 +184,18 @@ class Handovers:
         self._pending.append(sights)
         return len(self._pending) - 1, worlds
 
-    def stairs(self, event: int, threads, found, changed):
-        """Note of which steps of others the atomics of an event may tell; return as :meth:`bits`."""
-        sights, worlds = of_polls(self._pending[event], threads, found, changed)
+    def stairs(self, event: int, threads, found, changed, lanes: int):
+        """Note of which steps of others the atomics of an event may tell; return as :meth:`bits`, maybe more worlds."""
+        sights, worlds = of_polls(self._pending[event], threads, found, changed, lanes)
         if not sights:
             return None, worlds
         self._pending.append(sights)
+        self._same[len(self._pending) - 1] = event
         return len(self._pending) - 1, worlds
+
+    def are_one(self, events) -> bool:
+        """Tell whether events concern the same atomics."""
+        return len({self._same.get(int(event), int(event)) for event in events}) == 1
 
     def learn(self, threads, decided, by, event: int) -> None:
         """Note that threads took another branch because of what atomics found.
@@ -232,12 +250,13 @@ class Handovers:
             return
         first, last = published[known], last_of_another(published, until, whose)
         if all(worlds):
-            sure = sight.element.surely_before(sight, whose)
-            clocks = (sight.clock(sight.element.irreplaceable(sight, sure)),)
+            sure = sight.element.irreplaceable(sight, sight.element.surely_before(sight, whose))
+            sight.needs(sure)
+            clocks = (sight.clock(sure),)
         elif worlds[LAST] and last.after_all and sight.element.surely_before(sight, whose) == until:
             clocks = *last.clocks, {("element", *sight.element.name): sight.after}
         elif worlds[0] and all(
-            p.known > known or p.thread == first.thread for p in published[known + 1 : until]
+            p.comes_behind(known) or p.thread == first.thread for p in published[known + 1 : until]
         ):
             clocks = *first.clocks, {("element", *sight.element.name): known + 1}
         else:
@@ -302,6 +321,9 @@ class Handovers:
                         answers[name] = knows(self.order, *name, clocks[me])
                     found[i] = answers[name]
             self.excuse(entry[found], mine[found])
+            if self.yielding:
+                pairs = thread_of(entry[found]), thread_of(mine[found])
+                self.yielding.ordered(zip(*(one.tolist() for one in pairs), strict=True))
         return found
 
     def excuse(self, entries, mine) -> None:

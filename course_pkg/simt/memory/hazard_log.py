@@ -214,10 +214,19 @@ class HazardLog:
                 lane = self._clearest(clash, other, threads)
                 self._race(run, place, verb, int(threads[lane]), int(other[lane]))
                 break
+            self._put_off(run, place, verb)
             if kind == "store" and self.races.harmless is not None:
                 lane, entry = self.races.harmless
                 self._rewritten(run, place, stored, int(threads[lane]), entry)
         return unwritten
+
+    def _put_off(self, run, place, verb) -> None:
+        """Note exchanges that are a race unless their threads give way to each other."""
+        for element, thread, entry in self.races.put_off:
+            threads = thread, int(thread_of(entry))
+            told = conflict(run, place, verb, self.races.access_of(entry), threads)
+            self.races.handovers.yielding.note(element, frozenset(threads), told)
+        self.races.put_off = []
 
     def _rewritten(self, run, place, stored, thread: int, entry: int) -> None:
         index = index_of(run, place.indices, *split(run, thread))

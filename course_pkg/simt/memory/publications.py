@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from course_pkg.simt.memory.clocks import join
+from course_pkg.simt.memory.clocks import join, knows
 from course_pkg.simt.memory.order import BLOCK_SHIFT, Order
 
 # the values that an atomic might have found: four values at earlier times, and three values without one publication
@@ -30,6 +30,10 @@ class Publication:
         Whether the thread knew all earlier publications of the element, its own included.
     added : int
         What it has added to the element; 0 if it is not an addition.
+    swaps : bool
+        Whether it is a compare-and-swap, which publishes nothing if it finds another number.
+    needed : int
+        If it is one: how many of the element's earlier publications must have come before it.
     noticed : dict
         Numbers that the atomic might have found instead, and for each of them whether the thread would then have taken
         another branch.
@@ -43,7 +47,13 @@ class Publication:
     known: int
     after_all: bool
     added: int = 0
+    swaps: bool = False
+    needed: int = 0
     noticed: dict = field(default_factory=dict)
+
+    def comes_behind(self, number: int) -> bool:
+        """Tell whether the publication came behind another one, given by its number, in every order."""
+        return max(self.known, self.needed) > number
 
     def notices(self, number) -> bool:
         """Tell whether the thread would have taken another branch if its atomic had found this number."""
@@ -85,7 +95,8 @@ class Element:
         known = max(known, self._by_barriers(thread // order.threads_per_block, stamp >> BLOCK_SHIFT, order))
         while known < len(self.published):
             one = self.published[known]
-            if not order.precedes(one.thread, one.stamp, thread, stamp):
+            known_of = order.precedes(one.thread, one.stamp, thread, stamp)
+            if not known_of and not knows(order, one.thread, one.stamp, thread, clocks):
                 break
             known += 1
         return known
@@ -187,6 +198,12 @@ class Sight:
         """Return what the thread knows if it has learnt of the first ``sure`` publications."""
         after = self.after if sure == self.until else sure
         return {**self.element.clock(sure), ("element", *self.element.name): after}
+
+    def needs(self, sure: int) -> None:
+        """Note that the first ``sure`` publications must have come before the atomic, if it is a swap."""
+        mine = self.element.published[self.until] if self.after > self.until else None
+        if mine is not None and mine.swaps:
+            mine.needed = max(mine.needed, sure)
 
     def decides(self, worlds: list) -> None:
         """Note in which worlds the thread would have taken another branch."""

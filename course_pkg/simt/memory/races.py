@@ -16,6 +16,7 @@ from course_pkg.simt.memory.handover import Handovers
 from course_pkg.simt.memory.order import NONE, SITES, Order
 
 SWAPS = ("exch", "cas", "compare_and_swap")
+MOST_PUT_OFF = 64  # exchanges of a statement that may turn out to be no race
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ class Races:
         self.sites: list[Access] = []
         # a lane that wrote the same value as another thread, and the entry of this other thread
         self.harmless: tuple[int, int] | None = None
+        # elements, threads and entries of exchanges in no order with others, until the log has noted them
+        self.put_off: list[tuple] = []
         self._numbers: dict[Access, int] = {}
         self._stored: dict[tuple, int] = {}
 
@@ -214,6 +217,16 @@ class Races:
         together = now != values
         other = np.where(together, shadow.writer_of_replaced[units], other)
         met = self.update(region, units, threads, stamps, site)
+        lanes = np.flatnonzero(clash | together)
+        if self.handovers.active and not access.floating and 0 < lanes.size <= MOST_PUT_OFF:
+            self.put_off = [
+                ((region, unit), thread, entry)
+                for unit, thread, entry in zip(
+                    units[lanes].tolist(), threads[lanes].tolist(), other[lanes].tolist(), strict=True
+                )
+            ]
+            self.handovers.excuse(np.concatenate([other[lanes], mine[lanes]]), mine[lanes])
+            return met
         return met[0] | clash | together, np.where(met[0], met[1], other)
 
     def fetched(self, region, units, threads, stamps, way, unchanged, reads):

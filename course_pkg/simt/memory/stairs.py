@@ -11,6 +11,7 @@ it looked, whatever others had added.
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -18,15 +19,7 @@ import numpy as np
 from course_pkg.simt.memory.publications import WORLDS, Publication, Sight
 
 FEWEST, MOST = 3, 64  # steps; for fewer ones, the worlds of any atomic suffice
-ROWS = [
-    0,
-    1,
-    2,
-    4,
-    5,
-    6,
-    3,
-]  # in which world each step is that is tried: the last one is in world 3, as for any atomic
+MOST_TRIED, ROOM = 256, 1 << 16  # steps that are tried, and numbers for all lanes of a wave
 
 
 @dataclass(eq=False)
@@ -46,8 +39,8 @@ class Stairs(Sight):
 
     def learnt(self, worlds: list) -> list[dict]:
         """Return clocks of what a thread learns if it would have taken another branch in some of the worlds."""
-        tried = _tried(len(self.steps))
-        sure = [worlds[row] for _, row in zip(tried, ROWS, strict=False)]
+        rows = _rows(len(self.steps), len(worlds))
+        tried, sure = sorted(rows), [worlds[rows[step]] for step in sorted(rows)]
         proved = (
             tried[sure.index(False) - 1] + 1 if not all(sure) and sure[0] else len(self.steps) * all(sure)
         )
@@ -73,7 +66,7 @@ class Stairs(Sight):
         return len(others) - 1 - sum(behind)
 
 
-def of_polls(sights: dict, threads, found, changed) -> tuple[dict, np.ndarray]:
+def of_polls(sights: dict, threads, found, changed, lanes: int) -> tuple[dict, np.ndarray]:
     """Return what threads may learn whose atomics change nothing.
 
     Parameters
@@ -82,15 +75,16 @@ def of_polls(sights: dict, threads, found, changed) -> tuple[dict, np.ndarray]:
         What each thread may learn of its element.
     threads, found, changed : ndarray
         The threads, what they have found, and whether they have changed it.
+    lanes : int
+        Lanes of the wave: the more these are, the fewer steps are tried.
 
     Returns
     -------
     stairs : dict of int to Stairs
-    worlds : ndarray, shape (WORLDS, lanes)
+    worlds : ndarray, shape (at least WORLDS, lanes)
         Other numbers that each atomic might have found.
     """
-    stairs: dict = {}
-    worlds = np.repeat(found[None], WORLDS, axis=0)
+    stairs, values = {}, {}
     for lane in np.flatnonzero(~changed).tolist():
         thread = int(threads[lane])
         one = sights[thread]
@@ -102,10 +96,14 @@ def of_polls(sights: dict, threads, found, changed) -> tuple[dict, np.ndarray]:
             steps = [one.known + at for at in others]
             mine = one.element, one.known, one.until, one.after, one.found, one.left
             stairs[thread] = Stairs(*mine, steps=steps, thread=thread)
-            values = np.array(_values(several, others)).astype(found.dtype)
-            worlds[:, lane] = values[-1]
-            tried = _tried(len(values))
-            worlds[ROWS[: len(tried)], lane] = values[tried]
+            values[lane] = np.array(_values(several, others)).astype(found.dtype)
+    longest = max(map(len, values.values()), default=0)
+    size = max(WORLDS, min(longest, MOST_TRIED, ROOM // lanes))
+    worlds = np.repeat(found[None], size, axis=0)
+    for lane, own in values.items():
+        worlds[:, lane] = own[-1]
+        for step, row in _rows(len(own), size).items():
+            worlds[row, lane] = own[step]
     return stairs, worlds
 
 
@@ -119,7 +117,7 @@ def _others(several: list[Publication], sight: Sight, thread: int) -> list[int]:
     if _size(several):
         return others
     in_a_row = (
-        several[at].thread == several[before].thread or several[at].known > sight.known + before
+        several[at].thread == several[before].thread or several[at].comes_behind(sight.known + before)
         for before, at in pairwise(others)
     )
     return others if len(others) == len(several) and all(in_a_row) else []
@@ -140,6 +138,15 @@ def _values(several: list[Publication], others: list[int]) -> list[int]:
     return [start + sum(steps[:at]) for at in range(len(steps))]
 
 
-def _tried(steps: int) -> list[int]:
-    """Return the steps of which the worlds are: all of a few, otherwise the first four and the last three."""
-    return [*range(steps)] if steps <= WORLDS else [0, 1, 2, 3, steps - 3, steps - 2, steps - 1]
+@cache
+def _rows(steps: int, worlds: int) -> dict[int, int]:
+    """Return the steps that are tried, and in which world each is.
+
+    These are the first four and the last three, and as many in between as there are worlds. The last one is in world 3,
+    as for any atomic.
+    """
+    ends = [*range(steps)] if steps <= WORLDS else [0, 1, 2, 3, steps - 3, steps - 2, steps - 1]
+    rows = dict(zip(ends, (0, 1, 2, 4, 5, 6, 3), strict=False))
+    between = [step for step in range(steps) if step not in rows]
+    most = min(len(between), worlds - WORLDS)
+    return rows | {between[at * len(between) // most]: WORLDS + at for at in range(most)}

@@ -18,7 +18,13 @@ from course_pkg.simt.memory.regions import Array, Choice
 from course_pkg.simt.memory.unwritten import keep, kept_at
 from course_pkg.simt.run.choices import each
 from course_pkg.simt.run.constructs import unsupported
-from course_pkg.simt.run.doubtful import in_doubt_like, integers_in_doubt, proved_by_swap, require_no_doubt
+from course_pkg.simt.run.doubtful import (
+    in_doubt_like,
+    integers_in_doubt,
+    proved_by_swap,
+    require_expected,
+    require_no_doubt,
+)
 from course_pkg.simt.run.elements import note_change
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.hindsight import Strand
@@ -125,8 +131,7 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
     if swaps and run.races is not None:
         won = place.inside.narrow((old == operands[0]) & (operands[0] != operands[1]))
         proved_by_swap(run, place, given[0], won)
-        floats = [e for e in given[1].otherwise or () if e not in integers_in_doubt(run, given[1])]
-        require_no_doubt(run, given[1], won, allowed=floats)
+        require_expected(run, place, *given, won)
     run.kill(array.space)
     value = run.fresh(old, array.type, values, mask)
     if run.races is not None and place.inside and isinstance(array.type, types.Integer):
@@ -192,7 +197,7 @@ def _otherwise(run, place, old, way, operand):
     changed = found != left
 
     def strand(values, source=None):
-        data = np.repeat(old[None], WORLDS, axis=0)
+        data = np.repeat(old[None], len(values), axis=0)
         data[:, *there] = values
         return Strand(data, by, not changed.any(), source)
 
@@ -209,11 +214,11 @@ def _otherwise(run, place, old, way, operand):
             strands[event] = strand(np.repeat(other[None], WORLDS, axis=0))
         others = np.repeat(left[None], WORLDS, axis=0) if way[0] in BITS else _others(found)
         every = units, threads, stamps, found, left, first, might, others, fences, row, lane
-        event, worlds = run.races.handovers.atomics(way[0], array.region, *every)
+        event, worlds = run.races.handovers.atomics(*way[:2], array.region, *every)
         strands[event] = strand(worlds)
         more = (
             run.races.handovers.levels(*way[:2], event, threads, found, left),
-            run.races.handovers.stairs(event, threads, found, changed),
+            run.races.handovers.stairs(event, threads, found, changed, wave.threads),
         )
         strands |= {event: strand(worlds) for event, worlds in more if event is not None}
     stamps = run.clock.stamps()[row, lane]

@@ -104,13 +104,40 @@ def proved_by_swap(run, place, expected: Value, won) -> None:
     """
     chosen = run.wave.spread(won.full)
     for event in integers_in_doubt(run, expected) if won else ():
-        strand, now = expected.otherwise[event], run.wave.spread(expected.data)[chosen]
-        threads = _whose(run, strand, chosen)
-        differs = np.stack([run.wave.spread(one)[chosen] for one in strand.data]) != now
-        sure = differs.all(axis=0) if event < WATCH else differs.any(axis=0)
-        units = place.array.units(run.wave.spread(place.at)[chosen])
-        sure &= run.races.doubts.same_place(event, place.array.region, threads, units)
-        run.races.doubts.prove(event, threads[sure])
+        threads, other, own = _of_swaps(run, place, event, expected, chosen)
+        sure = other.all(axis=0) if event < WATCH else other.any(axis=0)
+        run.races.doubts.prove(event, threads[sure & own])
+
+
+def require_expected(run, place, expected: Value, stored: Value, won) -> None:
+    """Report lanes whose swap has won and stores a value in doubt that its element did not hold.
+
+    A reader who has found ``v`` may swap ``max(v, 0)`` for one more: whatever it had found, it would then have stored
+    the same number, or the swap would not have won. So the number says nothing that the element did not say.
+    """
+    integers, chosen = integers_in_doubt(run, stored), run.wave.spread(won.full)
+    for event in integers if won else ():
+        left = chosen.copy()
+        if event in (expected.otherwise or {}):
+            _, other, own = _of_swaps(run, place, event, expected, chosen)
+            alike = ~_differs(run, event, stored, chosen)
+            left[chosen] = ~(own & (other | alike).all(axis=0))
+        lanes = won.narrow(left.reshape(run.wave.shape))
+        require_no_doubt(run, stored, lanes, allowed=[e for e in stored.otherwise if e != event])
+
+
+def _of_swaps(run, place, event: int, expected: Value, chosen) -> tuple:
+    """Return whose doubt it is, in which worlds a swap expects another number, and whether this was found there."""
+    threads = _whose(run, expected.otherwise[event], chosen)
+    units = place.array.units(run.wave.spread(place.at)[chosen])
+    own = run.races.doubts.same_place(event, place.array.region, threads, units)
+    return threads, _differs(run, event, expected, chosen), own
+
+
+def _differs(run, event: int, value: Value, chosen) -> np.ndarray:
+    """Return in which worlds of a doubt a value would be another one, for each chosen lane."""
+    worlds = value.otherwise[event].data
+    return np.stack([run.wave.spread(one)[chosen] for one in worlds]) != run.wave.spread(value.data)[chosen]
 
 
 def in_doubt_like(run, value: Value, indices) -> None:

@@ -40,8 +40,9 @@ class Strand:
 
     Attributes
     ----------
-    data : ndarray, shape (WORLDS, …)
-        The value in each world. The first dimension is the world; the others are those of the value itself.
+    data : ndarray, shape (at least WORLDS, …)
+        The value in each world; more than WORLDS only where a number went up in steps. The first dimension is the
+        world; the others are those of the value itself.
     by : ndarray of int64
         For each lane, the thread that executed the atomic; ``ANYBODY`` if there were several.
     looks : bool
@@ -151,9 +152,9 @@ def _together(key: int, value: Value):
     if key in strands:
         return strands[key].data
     events = _OF[key](value)
-    data = strands[events[0]].data if events else value.data
+    data = strands[events[0]].data[:WORLDS] if events else value.data
     for event in events[1:]:  # each event is stored in a separate element: see `remember`
-        other = strands[event].data
+        other = strands[event].data[:WORLDS]
         data = np.where(other == value.data, data, other)
     return data
 
@@ -197,7 +198,9 @@ def newest(events) -> list:
     events = sorted(e for e in events if e > MANY)
     watched = [e for e in events if e < WATCH]
     doubts = [e for e in events if WATCH <= e < 0]
-    return watched[:MOST_WATCHED] + doubts + events[len(watched) + len(doubts) :][-MOST:]
+    told = [e for e in events if e >= 0]  # those of several owners count as one
+    oldest = sorted({int(e) for e in told})[-MOST:][:1]
+    return watched[:MOST_WATCHED] + doubts + [e for e in told if e >= oldest[0]]
 
 
 def decide(run, test: Value, mask) -> None:
@@ -227,7 +230,8 @@ def decide(run, test: Value, mask) -> None:
         elif event >= 0:
             if strand.looks and TOGETHER in joint:
                 # either of two atomics alone may change `a ^ b`, although both together do not
-                decided &= joint[TOGETHER]
+                decided[:WORLDS] &= joint[TOGETHER]
+                decided[WORLDS:] &= run.races.handovers.are_one(looks_of(test))
             run.races.handovers.learn(threads, decided, by, event)
         elif event == MANY:
             floats = frozenset(pair for pair in strand.source if pair[0].way[2])
@@ -248,7 +252,10 @@ def decide(run, test: Value, mask) -> None:
                 borrowed = certain & lent.of(event, by)
                 lent.test(event, by[borrowed], threads[borrowed])
                 certain &= ~borrowed
-            run.races.doubts.dispel(event, np.where(by == ANYBODY, threads, by)[certain])
+            whose = np.where(by == ANYBODY, threads, by)
+            run.races.doubts.dispel(event, whose[certain])
+            if run.races.handovers.yielding:
+                run.races.handovers.yielding.looked(run.races.doubts.read(event, whose))
 
 
 def decide_by_trips(run, trips: Value, at, lanes) -> None:

@@ -21,6 +21,7 @@ from course_pkg.simt.memory.order import Order
 from course_pkg.simt.run.lanes import Wave
 
 MOST_LATE = 15  # late roles of a launch
+MOST_PARTS = 3
 MANY_THREADS = 1 << 12
 
 
@@ -67,7 +68,13 @@ class Late:
 def sequences(accesses: dict, learners: set, order: Order, threads: int, others: dict) -> Iterator[Late]:
     """Yield who is late in each further run.
 
-    At first, all threads are late from some place on. Then all are late from the beginning, in one sequence and in its
+    Threads whose accesses without atomics are others have other parts, such as readers and writers. If there are such
+    parts, then at first the first and the last thread of a part are late from these accesses on, of one part after the
+    other: so they have taken a lock of readers, and others come. If all have the same part, and an atomic comes before
+    it, as where threads give way to each other, the first thread of all is late from there on, and the last one in
+    another run, whether others had to know of it or not.
+
+    Then all threads are late from some place on. Then all are late from the beginning, in one sequence and in its
     reverse. The groups are single threads if they are few, else the late threads of each warp, or of each block. If
     these are still too many, those that stand so many places apart share a group in one sequence, and neighbours in the
     other one: so two of them seldom share a group in both. The last ones then come first in both, because in lock step
@@ -101,6 +108,12 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int, others:
     most = max(2, MOST_LATE // (1 + threads // MANY_THREADS))
     late, apart = _groups(accesses, order, most), _groups(learners - accesses.keys(), order, 2 * most)
     waiting = () if len(apart) > 2 * most else tuple(map(tuple, apart))
+    parts = _parts(accesses)
+    if len(parts) < 2 and _begin_by_atomics(accesses):
+        plain = frozenset(one for at in accesses.values() for one in at if not one[2])
+        everyone = accesses.keys() | learners
+        parts = [{min(everyone): plain}, {max(everyone): plain}]
+    yield from map(_held, parts[:MOST_PARTS] if len(parts) > 1 else ())
     most = min(most, len(late))
     far = _joined(late[at::most] for at in range(most))
     yield Late(far, tuple(frozenset().union(*(accesses[thread] for thread in group)) for group in far))
@@ -127,6 +140,22 @@ def _groups(threads, order: Order, most: int) -> list:
 
 def _joined(groups) -> tuple:
     return tuple(tuple(chain.from_iterable(some)) for some in groups)
+
+
+def _parts(accesses: dict) -> list[dict]:
+    """Return the accesses without atomics, of threads with the same ones together."""
+    parts: dict = {}
+    for thread, at in sorted(accesses.items()):
+        plain = frozenset(one for one in at if not one[2])
+        if plain:
+            parts.setdefault(plain, {})[thread] = plain
+    return [*parts.values()]
+
+
+def _begin_by_atomics(accesses: dict) -> bool:
+    """Return whether the first of some thread's accesses is an atomic, by their lines, and others are none."""
+    each = (sorted((line, atomic) for _, line, atomic in at) for at in accesses.values())
+    return any(at[0][1] and not all(atomic for _, atomic in at) for at in each)
 
 
 def _held(accesses: dict) -> Late:

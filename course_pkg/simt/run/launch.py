@@ -129,7 +129,9 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
                     if counters is not None:
                         counters.begin_again()
 
-        state = run(order, counters, steps)
+        state, pairs = run(order, counters, steps), {}
+        if check:
+            state.races.handovers.yielding.settle(pairs)
         if hands_over and not state.log.raced:
             after = [a.copy() for a in arrays]
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
@@ -143,7 +145,9 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
                     with suppress(
                         SimtError
                     ):  # too long, or threads need the late ones, though no atomic says so
-                        others |= run(late, None, left).races.excused()
+                        races = run(late, None, left).races
+                        others |= races.excused()
+                        races.handovers.yielding.settle(pairs)
                         ended = True
                     state.log.add_all(late.log, races_only=not ended)
                     left -= late.ran
@@ -151,6 +155,9 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
                         break
             finally:
                 put(arrays, after)
+        for pair in pairs.values():
+            if pair.races:
+                state.log.add(pair.hazard)
         return state
 
 

@@ -1,17 +1,18 @@
 """Loops: run trips until no lane is left, in the order that a compiler chooses."""
 
 import ast
-from functools import cache
+from functools import partial
 
 import numpy as np
 from numba.core import types
 
 from course_pkg.simt.counting.compiler import passes, rest_begins, unrolled_by
 from course_pkg.simt.counting.unrolling import moves_before, written_out_of
+from course_pkg.simt.counting.waiting import names_in
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front.effects import effects, free_of_waiting, kept_element, staying
+from course_pkg.simt.front.loop_names import assigned, carried, has_elements, multiplied, used
 from course_pkg.simt.front.typing import INT64, dtype_of
-from course_pkg.simt.front.walking import walk
 from course_pkg.simt.run.access import place_of
 from course_pkg.simt.run.budget import endless
 from course_pkg.simt.run.constructs import unsupported
@@ -23,7 +24,8 @@ from course_pkg.simt.run.hindsight import decide, decide_by_trips, follow, may_b
 from course_pkg.simt.run.iteration import counted_by, item_of, sequence_of, written_out
 from course_pkg.simt.run.iterators import as_while
 from course_pkg.simt.run.sequences import Iterator
-from course_pkg.simt.run.sketch import of_one_type, require_no_growth, require_one_layout, sketch_loop, widen
+from course_pkg.simt.run.sketch import of_one_type, require_one_layout, widen
+from course_pkg.simt.run.sketch_loops import require_no_growth, sketch_items, sketch_loop
 from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.statements import bind, execute, runs
 from course_pkg.simt.run.sway import leave
@@ -38,9 +40,8 @@ def _while(run, frame, node, mask):
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
     watch, moves, trips, first = Watch(run, frame, node), moves_before(node), 0, None
-    written_out = (
-        bool(_assigned(node) & _read(node.test)) and free_of_waiting(node.test) and not _loads(node.test)
-    )
+    changes = bool(assigned(node) & names_in(node.test))
+    written_out = changes and free_of_waiting(node.test) and not has_elements(node.test)
     if written_out or (moves and not over(run, node, 0)):
         watch.begin(current)
         first = condition(run, frame, node.test, current)
@@ -164,15 +165,19 @@ def _for_each(run, frame, node, mask, sequence):
         way = "cast its items to one type, as in (int64(i), j)"
         raise unsupported(frame, node, "a loop over a tuple whose items have different types", way)
     require_one_layout(run, frame, node, sequence, "a loop over", "write a loop for each array")
-    before, returned, current = dict(frame.variables), frame.returned, mask
+    if run.dry:
+        before = dict(frame.variables)
+        begins = [partial(bind, run, frame, node.target, item, mask) for item in sequence]
+        end = sketch_items(run, frame, node, mask, execute, begins)
+        require_no_growth(frame, node, before)
+        return end
+    returned, current = frame.returned, mask
     loop = _begin_loop(run, frame, node, mask, True)
     for item in sequence:
         if not current:
             break
         bind(run, frame, node.target, item, current)
-        after = _one_pass(run, frame, loop, node, current, True)
-        current = current if run.dry else after
-    require_no_growth(frame, node, before)
+        current = _one_pass(run, frame, loop, node, current, True)
     return _end_loop(run, frame, node, mask, loop, current, returned, True)
 
 
@@ -204,28 +209,9 @@ def _stores(run, frame, node) -> bool:
 
 def _counts_from_a_constant(frame, node) -> bool:
     """Return whether an integer that the loop updates is constant before it. Then the left-over trips come last."""
-    held = (frame.variables.get(name) for name in _carried(node))
+    held = (frame.variables.get(name) for name in carried(node))
     values = (variable.value for variable in held if variable)
     return any(isinstance(v, Value) and v.constant and isinstance(v.type, types.Integer) for v in values)
-
-
-@cache
-def _carried(node) -> frozenset:
-    """Return the names that a trip updates by an augmented assignment, such as ``n += 1``."""
-    parts = (part for statement in node.body for part in walk(statement))
-    targets = (part.target for part in parts if isinstance(part, ast.AugAssign))
-    return frozenset(target.id for target in targets if isinstance(target, ast.Name))
-
-
-@cache
-def _multiplied(node) -> frozenset:
-    """Return the names that a trip updates by a product, as by ``p *= x``: the next trip multiplies them again."""
-    parts = (part for statement in node.body for part in walk(statement) if isinstance(part, ast.AugAssign))
-    return frozenset(
-        part.target.id
-        for part in parts
-        if isinstance(part.op, ast.Mult) and isinstance(part.target, ast.Name)
-    )
 
 
 def _kept(run, frame, node, mask):
@@ -244,7 +230,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
     rest = execute(run, frame, node.body, mask)
     widen(run, frame, node)
     if not written_out:
-        for name in _multiplied(node):
+        for name in multiplied(node):
             value = frame.variables[name].value if name in frame.variables else None
             if isinstance(value, Value):  # the last trip does what all trips do
                 run.ledger.use(value)
@@ -254,7 +240,7 @@ def _one_pass(run, frame, loop, node, mask, written_out):
 
 def _forget(run, frame, node, which) -> None:
     """Give new value numbers to the variables that a loop assigns: a compiler does not know them between trips."""
-    for name in _assigned(node):
+    for name in assigned(node):
         variable = frame.variables.get(name)
         value = variable.value if variable else None
         if which(value):
@@ -273,29 +259,8 @@ def _is_constant(value) -> bool:
 
 def _local_arrays(frame, node) -> frozenset:
     """Return the names of arrays in local memory that a loop's body uses."""
-    held = {name: frame.variables.get(name) for name in _named(node)}
+    held = {name: frame.variables.get(name) for name in used(node)}
     return frozenset(name for name, one in held.items() if one and getattr(one.value, "space", "") == "local")
-
-
-@cache
-def _named(node) -> set:
-    return {n.id for statement in node.body for n in walk(statement) if isinstance(n, ast.Name)}
-
-
-@cache
-def _assigned(node) -> set:
-    names = (n for statement in node.body for n in walk(statement) if isinstance(n, ast.Name))
-    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
-
-
-@cache
-def _loads(test) -> bool:
-    """Return whether a condition has an element in it: no such condition is constant."""
-    return any(isinstance(part, ast.Subscript) for part in walk(test))
-
-
-def _read(test) -> set:
-    return {n.id for n in walk(test) if isinstance(n, ast.Name)}
 
 
 def _end_loop(run, frame, node, mask, loop, left, returned, constant=False):

@@ -11,7 +11,7 @@ from course_pkg.simt.memory.handover import ANYBODY
 
 ANY_THREAD = np.full((1,) * 6, ANYBODY)
 NO_THREAD = np.full((1,) * 6, -2)  # marks that no thread is involved; differs from ANYBODY
-MOST_OWNERS = 4  # of one event, that are told apart in a value
+MOST_OWNERS = 64  # of one event, that are told apart in a value
 
 
 class Share(int):

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from course_pkg.simt.memory.doubts import MANY, WATCH
-from course_pkg.simt.memory.publications import WORLDS
 from course_pkg.simt.run.hindsight import MOST, Strand, named_many, newest, reads_of
 from course_pkg.simt.run.owners import ANY_THREAD, NO_THREAD
 from course_pkg.simt.run.values import Value
@@ -31,13 +30,14 @@ def remember(run, place, value: Value) -> None:
             many.append(value.otherwise[MANY])
         elif event not in kept:
             strand = value.otherwise[event]
-            worlds = np.repeat(array.flat[None], WORLDS, axis=0)
+            worlds = np.repeat(array.flat[None], len(strand.data), axis=0)
             kept[event] = replace(strand, data=worlds, by=np.full(array.flat.shape, NO_THREAD.item(0)))
     shape, lanes = run.wave.shape, place.inside.full
     at = np.broadcast_to(place.at, shape)[lanes]
-    plain = Strand(value.data[None].repeat(WORLDS, axis=0), NO_THREAD)
     for event, strand in kept.items():
-        new = (value.otherwise or {}).get(event, plain)
+        new = (value.otherwise or {}).get(event)
+        if new is None:
+            new = Strand(np.broadcast_to(value.data, (len(strand.data), *value.data.shape)), NO_THREAD)
         for world, one in zip(strand.data.view(array.dtype), new.data, strict=True):
             world[at] = np.broadcast_to(one, shape)[lanes]
         strand.by[at] = np.broadcast_to(new.by, shape)[lanes]

@@ -5,25 +5,19 @@ sketch finds these types before the run. It repeats each loop until the types no
 construct of the kernel, so the interpreter refuses an unsupported construct before it writes anything to memory.
 """
 
-import ast
 from dataclasses import replace
-from functools import cache, reduce
+from functools import reduce
 from math import gcd
 from typing import NamedTuple
 
 from course_pkg.simt.errors import Unsupported
 from course_pkg.simt.front.instead import refusal
 from course_pkg.simt.front.typing import INT64, unify
-from course_pkg.simt.front.walking import walk
 from course_pkg.simt.memory.regions import Array, Arrays
 from course_pkg.simt.run.constructs import at_its_place, unsupported
 from course_pkg.simt.run.expressions import cast
 from course_pkg.simt.run.named import rebuilt
-from course_pkg.simt.run.state import Loop
 from course_pkg.simt.run.values import Range, Sequence, Torn, TypeName, Value, Variable, layout_of
-
-# each round except the last changes the type of a variable, and no kernel has nearly this many variables
-MOST_ROUNDS = 1000
 
 
 class Sketched(NamedTuple):
@@ -85,87 +79,22 @@ def sketch_if(run, frame, node, mask, execute):
             ends.append(frame.variables)
     if not ends:
         return run.wave.nobody
-    frame.variables = _join(run, frame, node, ends)
-    _record(run, frame, node)
+    frame.variables = joined(run, frame, node, ends)
+    record(run, frame, node)
     return mask
 
 
-@cache
-def _changed(node) -> frozenset:
-    """Return the names that a loop assigns."""
-    return frozenset(n.id for n in walk(node) if isinstance(n, ast.Name) and _stored(n))
-
-
-def sketch_loop(run, frame, node, mask, execute, begin):
-    """Run a loop's body until the types of its variables no longer change; ``begin`` starts a trip."""
-    header, leaving = dict(frame.variables), []
-    changed = _changed(node)
-    for _ in range(MOST_ROUNDS):
-        frame.variables = {n: _unknown(run, v) if n in changed else v for n, v in header.items()}
-        loop = Loop(run.wave.nobody, run.wave.nobody, [], [])
-        frame.loops.append(loop)
-        endless = begin()
-        at_head = dict(frame.variables)
-        end = execute(run, frame, node.body, mask)
-        frame.loops.pop()
-        ways = [*([frame.variables] if end else []), *loop.continuing]
-        joined = _join(run, frame, node, [header, *ways])
-        leaving = loop.breaking
-        if _settled(joined) == _settled(header):
-            break
-        header = joined
-    else:
-        raise unsupported(frame, node, "a loop whose variables are something else after every trip")
-    frame.variables = header
-    _record(run, frame, node)
-    out = [*([] if endless else [header if header is not at_head else at_head]), *leaving]
-    if not out:
-        return run.wave.nobody
-    frame.variables = _join(run, frame, node, out)
-    if node.orelse:
-        execute(run, frame, node.orelse, mask)
-    return mask
-
-
-def require_no_growth(frame, node, before: dict) -> None:
-    """Raise an error if a loop has made a tuple longer or shorter: its type would be another one in each trip."""
-    for name, variable in before.items():
-        old, new = variable.value, frame.variables[name].value
-        if isinstance(old, tuple) and isinstance(new, tuple) and len(old) != len(new):
-            raise unsupported(
-                frame,
-                node,
-                f"a tuple that grows in a loop, {name!r},",
-                way="fill a cuda.local.array in the loop",
-            )
-
-
-def _unknown(run, variable):
-    return Variable(_of_any_trip(run, variable.value), variable.mask)
-
-
-def _of_any_trip(run, value):
-    """Return a value that represents a variable in all trips of a loop that changes it; no part of it is constant."""
-    if isinstance(value, Value):
-        return run.blank(value.type)
-    if isinstance(value, tuple):
-        return rebuilt(value, (_of_any_trip(run, part) for part in value))
-    if isinstance(value, Array):
-        return replace(value, shape=tuple(run.blank(extent.type) for extent in value.shape))
-    return value
-
-
-def _join(run, frame, node, ways: list) -> dict:
+def joined(run, frame, node, ways: list) -> dict:
     """Return the variables after branches meet: all that any branch has, each with a type that fits all branches."""
-    joined: dict = {}
+    found: dict = {}
     for variables in ways:
         for name, variable in variables.items():
-            if name not in joined:
-                joined[name] = variable
+            if name not in found:
+                found[name] = variable
             else:
-                value = _common(run, frame, node, name, joined[name].value, variable.value)
-                joined[name] = Variable(value, None)
-    return joined
+                value = _common(run, frame, node, name, found[name].value, variable.value)
+                found[name] = Variable(value, None)
+    return found
 
 
 def _common(run, frame, node, name, a, b):
@@ -204,7 +133,7 @@ def any_of(run, things):
             return first
         extents = zip(*(t.shape for t in (first, *rest)), strict=True)
         shape = tuple(one[0] if len({n.key for n in one}) == 1 else run.blank(INT64) for one in extents)
-        return replace(first, shape=shape, others=_names(first).union(*map(_names, rest)))
+        return replace(first, shape=shape, others=names_of(first).union(*map(names_of, rest)))
     if all(t is first or _same(t, first) for t in rest):
         return first
     if isinstance(first, Sequence) and all(type(t) is type(first) for t in rest):
@@ -271,35 +200,20 @@ def _same(one, other) -> bool:
 
 def note_store(run, array: Array) -> None:
     """Record that the kernel may write to an array, and to all arrays that it may stand for."""
-    run.stored |= _names(array)
+    run.stored |= names_of(array)
 
 
 def note_view(run, array: Array, nbytes: int) -> None:
     """Record that the kernel sees an array, or any that it may stand for, as elements of ``nbytes`` bytes."""
-    for name in _names(array):
+    for name in names_of(array):
         run.narrowest[name] = gcd(run.narrowest.get(name, nbytes), nbytes)
 
 
-def _names(array: Array) -> frozenset:
+def names_of(array: Array) -> frozenset:
     """Return the names of all arrays that an array may stand for; or the place where the kernel makes it."""
     return array.others | {array.region.place or array.name}
 
 
-def _settled(variables: dict) -> dict:
-    """Return the properties of the variables that a round must not change if the sketch of a loop is to end."""
-    return {n: _outline(v.value) for n, v in variables.items()}
-
-
-def _outline(value):
-    if isinstance(value, tuple):
-        return tuple(map(_outline, value))
-    return value.type if isinstance(value, Value) else _names(value) if isinstance(value, Array) else None
-
-
-def _record(run, frame, node) -> None:
+def record(run, frame, node) -> None:
     values = {n: v.value for n, v in frame.variables.items()}
     run.types[run.path, id(node)] = {n: v.type for n, v in values.items() if isinstance(v, Value)}
-
-
-def _stored(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
