@@ -889,7 +889,7 @@ practice.check("update_p", update_p)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 2. Map and stencil.** The fused kernel of the talk, for an operator in which c weighs the neighbours above and below:
+# **Step 2. Map and stencil.** The fused kernel of the lecture, for an operator in which c weighs the neighbours above and below:
 # $s = 2 (1 + c)\, p_2 - p_2^\text{west} - p_2^\text{east} - c\,(p_2^\text{north} + p_2^\text{south})$, where $p_2 = r + \beta p_1$. Which counts will
 # the bytes follow, those with a cache or those without?
 
@@ -1068,14 +1068,14 @@ on_cpu = bench.compare(
     {
         "triad": streams.triad,
         "SciPy, CSR": lambda b: library.call(TURNS),
-        "two kernel": lambda b: cpu_numba.cg_two_kernel(b, rtol=1e-100, maxiter=TURNS),
+        "two kernels": lambda b: cpu_numba.cg_two_kernel(b, rtol=1e-100, maxiter=TURNS),
     },
     problem.b,
     arguments={"triad": (*ones, 3.0, result)},
     cost={
         "triad": stream_cost.triad(problem.b.size),
         "SciPy, CSR": TURNS * cost.with_matrix(shape),
-        "two kernel": TURNS * two_kernel.cost(shape),
+        "two kernels": TURNS * two_kernel.cost(shape),
     },
     samples=3,
 )

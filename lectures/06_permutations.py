@@ -847,7 +847,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# "L2 has lines of 32 bytes" is often read. That is the **sector**: a [line](glossary.md#cache-line) has four, 128 bytes, which are 32 floats or 16 doubles.
+# One often reads that "L2 has lines of 32 bytes". That is the **sector**: a [line](glossary.md#cache-line) has four, 128 bytes, which are 32 floats or 16 doubles.
 # L1 asks L2 by sectors; memory answers an H200's L2 by 64 bytes (lecture 2).
 
 # %% [markdown] slideshow={"slide_type": "notes"}
