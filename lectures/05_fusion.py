@@ -43,7 +43,7 @@ import inspect
 import textwrap
 
 import numpy as np
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from course_pkg import bench, cuda, simt, viz
 from course_pkg.cg import cost, fusion
@@ -378,7 +378,7 @@ guess_count.reveal(products, how="Counted")
 
 # %% slideshow={"slide_type": "skip"}
 for on in GPUS:
-    print(on.counters.origin, on.traffic.origin, sep="\n")
+    display(Markdown(f"{on.counters.origin} {on.traffic.origin}"))
 bench.Table(witnesses(fused, "fused"), WHERE)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -1088,7 +1088,7 @@ xeon = bench.recorded("cg", "intel-xeon-processor")
 ours, theirs = (
     xeon.one(what, shape=[SMALL] * 3) for what in (two_kernel.by(Library.NUMBA_CPU), VARIANTS["cg_csr"].by(Library.SCIPY))
 )
-print(f"{SMALL}³ unknowns: {theirs.median_s / ours.median_s:.1f} times as fast as SciPy. {xeon.origin}")
+Markdown(f"{SMALL}³ unknowns: {theirs.median_s / ours.median_s:.1f} times as fast as SciPy. {xeon.origin}")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **On your GPU.** If there is one, this cell measures two iterations of two methods on it, in a few seconds, beside what was recorded. Without
