@@ -120,7 +120,7 @@ STEPS = (
     Step(
         name="blocks",
         title="Many blocks",
-        ask="A block has 8 threads, and the array more elements: let each thread find its own element in the whole grid.",
+        ask="A block has 8 threads, and the array more elements: let each thread find its own one in the whole grid.",
         trial=_blocks,
         sizes=(20, 8, 65),
         timed=1 << 23,
