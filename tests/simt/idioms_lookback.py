@@ -1,4 +1,4 @@
-"""Scans in one pass: each block scans its part by shuffles in a loop, and one lane looks back through flags of others."""
+"""Scans in one pass: each block scans its part by shuffles in a loop, and one lane looks back through flags."""
 
 import numpy as np
 from idiom import Idiom, numbers, zeros

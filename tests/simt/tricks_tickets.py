@@ -23,7 +23,9 @@ TRICKS = {
     "a ticket for an element, the thread's own": Trick(f"{DRAW}out[w] = a[t]\na[t] = out[w]", CLEAN),
     "a ticket for an element, a barrier": Trick(f"{DRAW}out[w] = a[t]\ncuda.syncthreads()\na[t] = out[t]", CLEAN),
     "a ticket for an element of a tile": Trick(TILE.replace("BARRIER", ""), "race"),
-    "a ticket for an element of a tile, a barrier of the warp": Trick(TILE.replace("BARRIER", "cuda.syncwarp()\n"), "race"),
+    "a ticket for an element of a tile, a barrier of the warp": Trick(
+        TILE.replace("BARRIER", "cuda.syncwarp()\n"), "race"
+    ),
     "a ticket for an element of a tile, a barrier": Trick(TILE.replace("BARRIER", "cuda.syncthreads()\n"), CLEAN),
     "a block's ticket": Trick("b = cuda.blockIdx.x\n" + BLOCK.format("b"), "race", blocks=4, threads=32),
     "a block's ticket, its own": Trick("b = cuda.blockIdx.x\n" + BLOCK.format("w"), CLEAN, blocks=4, threads=32),

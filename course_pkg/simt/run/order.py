@@ -57,7 +57,7 @@ class Order:
     late : Late or None
         The threads that are late (:mod:`.late`).
     lots : Lots or None
-        The order in which threads come to an atomic that they run together, if not by their numbers (:mod:`.competing`).
+        The order of threads that run an atomic together, if not that of their numbers (:mod:`.competing`).
     ran : int
         How many statements have run in this order.
     log : HazardLog or None
@@ -78,7 +78,7 @@ class Order:
     )  # {first block of a wave: where each of its roles begins to be late}
 
     def others(self, races, threads: int, others: dict, racing: list) -> Iterator["Order"]:
-        """Yield the orders in which the same launch has to run again, because some of its order is only that of this run.
+        """Yield the orders in which the launch has to run again, because some of its order is only that of this run.
 
         Hand-overs alone have put accesses in order, or threads compete and nobody hands over.
 
