@@ -40,9 +40,9 @@ def _while(run, frame, node, mask):
     widen(run, frame, node)
     left, returned, current = run.wave.nobody, frame.returned, mask
     watch, moves, trips, first = Watch(run, frame, node), moves_before(node), 0, None
-    changes = bool(assigned(node) & names_in(node.test))
-    written_out = changes and free_of_waiting(node.test) and not has_elements(node.test)
-    if written_out or (moves and not over(run, node, 0)):
+    plain, changes = free_of_waiting(node.test), bool(assigned(node) & names_in(node.test))
+    written_out = changes and plain and not has_elements(node.test)
+    if written_out or (moves and plain and not over(run, node, 0)):
         watch.begin(current)
         first = condition(run, frame, node.test, current)
         # a constant test has no side effect, and the loop is not `while True`, which is never unrolled

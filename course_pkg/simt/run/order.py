@@ -95,7 +95,8 @@ class Order:
             each = sequences(accesses, races.handovers.learners, races.order, threads, others)
             ways = ((None, late) for late in each)
         else:
-            ways = orders(races.order, threads, racing) if races.compete else ()
+            alone = races.compete and not races.handovers.learners
+            ways = orders(races.order, threads, racing) if alone else ()
         for lots, late in ways:
             yield Order(None, Meetings(roles=dict(self.meetings.roles)), late=late, lots=lots)
 
