@@ -29,9 +29,7 @@ class Accesses(Demands):
         self._kept: dict = {}  # places in shared and local memory that were loaded or stored
         self._elements: dict = {}  # places in global memory that were loaded or stored
         self._since: dict[tuple, int] = {}  # the state of memory since which an element is the same
-        self._sides: dict[
-            tuple, list
-        ] = {}  # loads of a branch's sides that wait for those of the other sides
+        self._sides: dict[tuple, list] = {}  # loads of a branch's sides that wait for those of the other sides
         self._near = Neighbours(numbering, self._count_access)
         self._zeros = Zeros(counters)
 

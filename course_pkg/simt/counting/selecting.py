@@ -67,9 +67,7 @@ def _flat(node) -> list:
 
 def _assigned(body: list) -> set:
     """Return the names to which statements assign, also inside of branches."""
-    return {
-        n.id for one in body for n in walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
+    return {n.id for one in body for n in walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _ends(body: list, name: str) -> list:
