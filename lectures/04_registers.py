@@ -721,7 +721,7 @@ Markdown(
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]
 Markdown(
-    f"At 512³ the best kernel takes, on the H200, {vectorised.median_s / rungs.copy().median_s:.2f} times the copy. What would more take?\n\n"
+    f"At 512³ the best kernel takes, on the H200, {vectorised.median_s / rungs.copy().median_s:.2f} times the copy. What would it take to get closer?\n\n"
     "- **Fewer passes**: fuse this stencil with what comes before and after it (lecture 5).\n"
     "- **Several steps in one sweep**: time blocking, where an algorithm allows it.\n"
     f"- **Fewer bytes per number**: in single precision this kernel takes {single['vectorised'].median_s / vectorised.median_s:.0%} "

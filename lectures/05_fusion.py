@@ -43,7 +43,7 @@ import inspect
 import textwrap
 
 import numpy as np
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from course_pkg import bench, cuda, simt, viz
 from course_pkg.cg import cost, fusion
@@ -378,7 +378,7 @@ guess_count.reveal(products, how="Counted")
 
 # %% slideshow={"slide_type": "skip"}
 for on in GPUS:
-    print(on.counters.origin, on.traffic.origin, sep="\n")
+    display(Markdown(f"{on.counters.origin} {on.traffic.origin}"))
 bench.Table(witnesses(fused, "fused"), WHERE)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -889,7 +889,7 @@ practice.check("update_p", update_p)
 
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Step 2. Map and stencil.** The fused kernel of the talk, for an operator in which c weighs the neighbours above and below:
+# **Step 2. Map and stencil.** The fused kernel of the lecture, for an operator in which c weighs the neighbours above and below:
 # $s = 2 (1 + c)\, p_2 - p_2^\text{west} - p_2^\text{east} - c\,(p_2^\text{north} + p_2^\text{south})$, where $p_2 = r + \beta p_1$. Which counts will
 # the bytes follow, those with a cache or those without?
 
@@ -1068,14 +1068,14 @@ on_cpu = bench.compare(
     {
         "triad": streams.triad,
         "SciPy, CSR": lambda b: library.call(TURNS),
-        "two kernel": lambda b: cpu_numba.cg_two_kernel(b, rtol=1e-100, maxiter=TURNS),
+        "two kernels": lambda b: cpu_numba.cg_two_kernel(b, rtol=1e-100, maxiter=TURNS),
     },
     problem.b,
     arguments={"triad": (*ones, 3.0, result)},
     cost={
         "triad": stream_cost.triad(problem.b.size),
         "SciPy, CSR": TURNS * cost.with_matrix(shape),
-        "two kernel": TURNS * two_kernel.cost(shape),
+        "two kernels": TURNS * two_kernel.cost(shape),
     },
     samples=3,
 )
@@ -1088,7 +1088,7 @@ xeon = bench.recorded("cg", "intel-xeon-processor")
 ours, theirs = (
     xeon.one(what, shape=[SMALL] * 3) for what in (two_kernel.by(Library.NUMBA_CPU), VARIANTS["cg_csr"].by(Library.SCIPY))
 )
-print(f"{SMALL}³ unknowns: {theirs.median_s / ours.median_s:.1f} times as fast as SciPy. {xeon.origin}")
+Markdown(f"{SMALL}³ unknowns: {theirs.median_s / ours.median_s:.1f} times as fast as SciPy. {xeon.origin}")
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **On your GPU.** If there is one, this cell measures two iterations of two methods on it, in a few seconds, beside what was recorded. Without

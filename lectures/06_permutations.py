@@ -587,7 +587,7 @@ Markdown(
 # ## Which format is best?
 #
 # The fastest kernel of this package for each matrix, beside cuSPARSE, which CuPy calls. The bound is the time of a copy, which does not have to hold for a product:
-# it may be passed, and the slide "The limit" says why.
+# it may be passed, and "The limit" says why.
 
 # %% slideshow={"slide_type": "skip"}
 def best_row(on, name):
@@ -640,7 +640,7 @@ for name, _ in suite.MATRICES["cpu"]:
     numba, scipy = (on_cpu.one(VARIANTS["spmv"].by(library), matrix=name) for library in (Library.NUMBA_CPU, Library.SCIPY))
     gains[MATRICES[name]] = scipy.median_s / numba.median_s
 assert min(gains.values()) > 1
-print(*(f"{title}: {gain:.2f} times as fast as SciPy." for title, gain in gains.items()), on_cpu.origin, sep="\n")
+Markdown(" ".join([*(f"{title}: {gain:.2f} times as fast as SciPy." for title, gain in gains.items()), on_cpu.origin]))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Where a warp reads x
@@ -847,7 +847,7 @@ bench.Table(
 )
 
 # %% [markdown] slideshow={"slide_type": "-"}
-# "L2 has lines of 32 bytes" is often read. That is the **sector**: a [line](glossary.md#cache-line) has four, 128 bytes, which are 32 floats or 16 doubles.
+# One often reads that "L2 has lines of 32 bytes". That is the **sector**: a [line](glossary.md#cache-line) has four, 128 bytes, which are 32 floats or 16 doubles.
 # L1 asks L2 by sectors; memory answers an H200's L2 by 64 bytes (lecture 2).
 
 # %% [markdown] slideshow={"slide_type": "notes"}

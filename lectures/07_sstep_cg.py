@@ -1015,7 +1015,7 @@ bench.Table(rows, f"{CUBE}³ points, whole solves by CUDA graphs. No iteration w
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Onward
 #
-# - **Exercise 7**, `exercises/07_sstep_cg`, 20 points. **Next**: lecture 8 solves [quadratic programs](glossary.md#quadratic-program) with signs.
+# - **Exercise 7**, `exercises/07_sstep_cg`, 20 points. **Next**: lecture 8 solves [quadratic programs](glossary.md#quadratic-program), whose unknowns may not be negative.
 # - A. T. Chronopoulos, C. W. Gear, *s-step iterative methods for symmetric linear systems*, J. Comput. Appl. Math. 25, 1989.
 # - E. Carson, *Communication-avoiding Krylov subspace methods in theory and practice*, Berkeley, 2015.
 # - Y. Notay, A. Napov, J. Comput. Phys. 281, 2015: flexible CG.
@@ -1134,7 +1134,7 @@ practice.check("step_lengths", step_lengths)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Step 5. β, by the right line.** A later round. `alpha` and `W` are those of the round before, `mu` are the new moments, and t is there already. Write the loops that fill C,
-# with $C_{i,j} = -t_{i+j}$, and solve for β. The talk has shown which entries the loop in the paper forgets.
+# with $C_{i,j} = -t_{i+j}$, and solve for β. The lecture has shown which entries the loop in the paper forgets.
 
 # %% slideshow={"slide_type": "skip"}
 def conjugate(mu, alpha, W):

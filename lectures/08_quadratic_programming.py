@@ -558,7 +558,7 @@ viz.source(gpu.update_rows_kernel(gpu.ROWS, gpu.UNROLL))
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Which clock binds?** As in lecture 3: the share of a kernel's time that its bytes, its traffic in L2 and L1, and its instructions would take, each alone. Only rows are held by memory. The kernels
-# *a list* and *a block per problem* come later: a list on the slide "Few bytes are not yet little time", a block per problem on "Thousands of problems".
+# *a list* and *a block per problem* come later: a list in "Few bytes are not yet little time", a block per problem in "Thousands of problems".
 
 # %% slideshow={"slide_type": "skip"}
 COUNTED = {"naive": "update_naive", "columns": "update_columns", "staged": "update_staged", "rows": "update_rows", "a list": "update_compacted", "a block per problem": "update_batch"}
@@ -566,7 +566,7 @@ held = {(on.name, name): on.clocks(f"qp_{case}_{N}") for on in GPUS for name, ca
 assert {key for key, c in held.items() if c.binds == "memory"} == {(on.name, "rows") for on in GPUS} and {c.binds for c in held.values()} == {"memory", "none"}
 bench.Table(
     [{"GPU": gpu_name, "kernel": name, "time": bench.format_time(c.time_s), **c.row()} for (gpu_name, name), c in held.items()],
-    f"Shares of a kernel's time; the batch has fewer problems and updates than on its slide. {ORIGIN}",
+    f"Shares of a kernel's time; the batch has fewer problems and updates than in its section. {ORIGIN}",
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

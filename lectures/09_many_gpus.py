@@ -645,7 +645,7 @@ assert widest["pcg_sstep_moments"] == 2 * 2 + 1 and widest["pcg_sstep"] == (2 * 
 # ## Two processes, on this machine
 
 # %% slideshow={"slide_type": "-"}
-single = here.on_ranks(1, 16)  # LIVE = here.on_ranks(2, 16), above
+single = here.on_ranks(1, 16)  # and LIVE with two ranks, as before
 assert single.iterations == LIVE.iterations
 
 # %% slideshow={"slide_type": "-"} tags=["hide-input"]

@@ -191,7 +191,8 @@ class Estimate(_Question):
         value : float
             Positive, in the unit of the guess.
         note : str
-            What follows the number: an explanation, without a full stop at its end.
+            What follows the number: an explanation, without a full stop at its end. It follows a comma, or begins a
+            sentence of its own if it has a capital.
         how : str
             The word before the number. For a number of the interpreter it is ``"Counted"``.
 
@@ -204,7 +205,8 @@ class Estimate(_Question):
             raise CourseError(
                 f"{self.key} is judged by a factor: its value must be positive, and it is {value}."
             )
-        measured = quantity(value, self.unit) + (f": {note}" if note else "")
+        joint = ". " if note[:1].isupper() else ", "
+        measured = quantity(value, self.unit) + (joint + note if note else "")
         facts = {"measured": measured, "right": float(value), "how": how, "unit": self.unit}
         self._reveal(lambda: estimated(self.guess, value, self.unit), **facts)
 

@@ -8,6 +8,7 @@ import idioms_chains
 import idioms_flow
 import idioms_handover as handover
 import idioms_locks
+import idioms_lookback
 import idioms_names
 import idioms_published
 import idioms_queues
@@ -273,6 +274,7 @@ IDIOMS = [
     *idioms_sums.IDIOMS,
     *idioms_waiting.IDIOMS,
     *idioms_locks.IDIOMS,
+    *idioms_lookback.IDIOMS,
     *idioms_warp.IDIOMS,
     *idioms_shuffles.IDIOMS,
 ]  # fmt: skip

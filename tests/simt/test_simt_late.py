@@ -29,15 +29,15 @@ BLOCKS = 6
 
 
 def _run(monkeypatch=None):
-    ran, with_late = [], Order.with_late
+    ran, others = [], Order.others
 
     def noted(self, *given):
-        for late in with_late(self, *given):
+        for late in others(self, *given):
             ran.append(late)
             yield late
 
     if monkeypatch is not None:
-        monkeypatch.setattr(Order, "with_late", noted)
+        monkeypatch.setattr(Order, "others", noted)
     a, part, count, out = (
         np.arange(1.0, BLOCKS + 1),
         np.zeros(BLOCKS),
@@ -56,7 +56,7 @@ def test_late_threads_leave_no_numbers_counts_or_prints(monkeypatch, capsys):
     assert all(one.ran > 0 for one in ran)
     assert not found.hazards
     assert capsys.readouterr().out == f"block {BLOCKS - 1}\n"
-    monkeypatch.setattr(Order, "with_late", lambda *_: ())
+    monkeypatch.setattr(Order, "others", lambda *_: ())
     alone, same, _ = _run()
     for one, other in zip(arrays, same, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -74,18 +74,18 @@ def test_they_run_as_many_statements_as_the_first_launch_allows(monkeypatch):
 
 
 def test_they_leave_no_numbers_if_they_are_interrupted(monkeypatch):
-    part, with_late = np.zeros(BLOCKS), Order.with_late
+    part, others = np.zeros(BLOCKS), Order.others
 
     def interrupt(*_):
         part.fill(7.0)
         raise KeyboardInterrupt
 
     def interrupted(self, *given):
-        for late in with_late(self, *given):
+        for late in others(self, *given):
             late.run = interrupt
             yield late
 
-    monkeypatch.setattr(Order, "with_late", interrupted)
+    monkeypatch.setattr(Order, "others", interrupted)
     kernel = Kernel.from_source(LAST_BLOCK, "kernel", {"cuda": cuda})
     with pytest.raises(KeyboardInterrupt):
         profile(kernel[BLOCKS, 1], np.ones(BLOCKS), part, np.zeros(1, np.int32), np.zeros(BLOCKS))
@@ -93,7 +93,7 @@ def test_they_leave_no_numbers_if_they_are_interrupted(monkeypatch):
 
 
 def test_a_launch_without_hand_overs_runs_once(monkeypatch):
-    monkeypatch.setattr(Order, "with_late", lambda *_: pytest.fail("nothing is handed over"))
+    monkeypatch.setattr(Order, "others", lambda *_: pytest.fail("nothing is handed over"))
     kernel = Kernel.from_source("def kernel(out):\n    out[cuda.grid(1)] = 1.0", "kernel", {"cuda": cuda})
     assert not profile(kernel[2, 32], np.zeros(64)).hazards
 

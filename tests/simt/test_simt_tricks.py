@@ -24,6 +24,7 @@ import tricks_seen
 import tricks_setters
 import tricks_steps
 import tricks_swaps
+import tricks_tickets
 import tricks_together
 import tricks_views
 import tricks_warps
@@ -45,6 +46,7 @@ ROOMS = (
         tricks_seen,
         tricks_setters,
         tricks_steps,
+        tricks_tickets,
         tricks_together,
         tricks_views,
         tricks_warps,

@@ -52,7 +52,7 @@ def give(v, o, i):
 MEMORIES = {  # how the array ``a`` comes about, whose elements all threads find to be 1, and the element that is read
     "global": ("a = u", "i"),
     "shared": ("a = cuda.shared.array(32, dtype)\na[i] = one\ncuda.syncthreads()", "i"),
-    "local": ("a = cuda.local.array(16, dtype)\nfor k in range(16):\n    a[k] = one", "i % 16"),
+    "local": ("a = cuda.local.array(64, dtype)\nfor k in range(64):\n    a[k] = one", "i % 16"),
     "constant": ("a = cuda.const.array_like(ones)", "i"),
 }
 WAYS = [

@@ -295,11 +295,18 @@ class HazardLog:
         return Hazard("uninitialised", where.line, name, index, (who,), event, rest, where.function)
 
     def _race(self, run, place, verb, thread: int, entry: int) -> None:
-        self.add(conflict(run, place, verb, self.races.access_of(entry), (thread, thread_of(entry))))
+        other = self.races.access_of(entry)
+        if other.place[:2] != (place.where.function, place.where.line):
+            self.races.pairs += thread, int(thread_of(entry))
+        self.add(conflict(run, place, verb, other, (thread, thread_of(entry))))
 
     def fetched(self, run, place, thread: int, entry: int) -> None:
-        """Report an atomic that read a number while another thread's atomic was storing it."""
-        self._race(run, place, "updates", thread, entry)
+        """Report an atomic that read a number while another thread's atomic was storing it.
+
+        Not where threads come in another order: what an atomic is for is judged by all lanes that run it in lock step.
+        """
+        if run.launch.lots is None:
+            self._race(run, place, "updates", thread, entry)
 
 
 def _first(lanes) -> tuple[int, int]:

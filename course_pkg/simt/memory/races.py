@@ -82,6 +82,13 @@ class Races:
     in_parts : bool
         Whether the kernel has fences, or barriers for some lanes of a warp.
     added : frozenset of int, the sizes of constant integers that atomics take
+
+    Attributes
+    ----------
+    compete : bool
+        Whether the kernel uses what an atomic found that several threads have run.
+    pairs : list of int
+        The threads of races between two statements, in the order in which they were found.
     """
 
     def __init__(self, threads_per_block: int, in_parts: bool = False, added: frozenset = frozenset()):
@@ -89,6 +96,7 @@ class Races:
         self.in_parts = in_parts
         self.handovers = Handovers(threads_per_block, in_parts, added)
         self.doubts = Doubts()
+        self.compete, self.pairs = False, []
         self.sites: list[Access] = []
         # a lane that wrote the same value as another thread, and the entry of this other thread
         self.harmless: tuple[int, int] | None = None

@@ -17,6 +17,7 @@ from course_pkg.simt.memory.races import SWAPS, Access
 from course_pkg.simt.memory.regions import Array, Choice
 from course_pkg.simt.memory.unwritten import keep, kept_at
 from course_pkg.simt.run.choices import each
+from course_pkg.simt.run.competing import order_of
 from course_pkg.simt.run.constructs import unsupported
 from course_pkg.simt.run.doubtful import (
     in_doubt_like,
@@ -117,6 +118,7 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
         run.ledger.atomic(place, name, behind)
         if run.races is not None:
             run.races.doubts.unproven.lent.look(array.region, 0)
+            run.races.compete |= looks and (place.inside.threads > 1 or bool(array.region.shadow))
             replaces = operands[0] if operation == "exch" and not looks else None
             for read in () if replaces is not None else kept_at(run, place, run.log.reads):
                 read.used_by(place.inside)
@@ -125,7 +127,7 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
             for lanes, how in ((updates, operation), (reads, "load")):
                 if lanes:
                     run.log.access(run, place, "atomic", VERBS["atomic"], lanes, how, looks, replaces)
-    old = _update(run, name, place, operands, place.inside)
+    old, order = _update(run, name, place, operands, place.inside)
     if run.half is not None:
         run.half.updated()
     if swaps and run.races is not None:
@@ -135,7 +137,9 @@ def atomic(run, frame, node, name, arguments, mask, behind=None):
     run.kill(array.space)
     value = run.fresh(old, array.type, values, mask)
     if run.races is not None and place.inside and isinstance(array.type, types.Integer):
-        value.otherwise = _otherwise(run, place, old, (operation, looks, array.floating), operands[0])
+        value.otherwise = _otherwise(
+            run, place, (old, order), (operation, looks, array.floating), operands[0]
+        )
         in_doubt_like(run, value, place.doubtful)
     return value
 
@@ -181,11 +185,10 @@ def _only_loads(name, values) -> bool:
     return name in NEUTRAL and values[0].constant and values[0].number == NEUTRAL[name]
 
 
-def _otherwise(run, place, old, way, operand):
+def _otherwise(run, place, done, way, operand):
     """Record what atomics publish and which results are in doubt; return the other values they might have found."""
-    wave, lanes, array = run.wave, place.inside.full, place.array
+    wave, lanes, array, (old, order) = run.wave, place.inside.full, place.array, done
     at, found = np.broadcast_to(place.at, wave.shape)[lanes], old[lanes]
-    order = np.argsort(at, kind="stable")
     at, found = at[order], found[order]
     last = np.append(at[1:] != at[:-1], True)
     left = np.where(last, array.flat[at], np.roll(found, -1))
@@ -290,17 +293,17 @@ def _others(found):
 
 
 def _update(run, name, place, values, mask):
-    """Apply the updates one after another; return the old values, as an array of the wave's shape."""
+    """Apply the updates one after another; return the old values, of the wave's shape, and the order of the lanes."""
     shape, flat = run.wave.shape, place.array.flat
     old = np.zeros(shape, flat.dtype)
     if not mask:
-        return old
-    chosen = mask.full
+        return old, None
+    chosen, lots = mask.full, run.launch.lots
     at = np.broadcast_to(place.at, shape)[chosen]
     before = flat[at] if run.watching else None
     operands = [np.broadcast_to(v, shape)[chosen] for v in values]
-    found = np.empty(at.size, flat.dtype)
-    order = np.argsort(at, kind="stable")
+    found, all_find = np.empty(at.size, flat.dtype), flat[at]
+    order = order_of(lots, at, run.wave.thread_numbers.reshape(shape)[chosen])
     sorted_at = at[order]
     starts = np.flatnonzero(np.r_[True, sorted_at[1:] != sorted_at[:-1]])
     sizes = np.diff(np.r_[starts, at.size])
@@ -318,7 +321,7 @@ def _update(run, name, place, values, mask):
             now = flat[at[lanes]]
             found[lanes] = now
             flat[at[lanes]] = apply(name, now, [v[lanes] for v in operands])
-    old[chosen] = found
+    old[chosen] = all_find if lots is not None and lots.all_first else found
     if before is not None:
         note_change(run, place.array, (before != flat[at]).any())
-    return old
+    return old, order

@@ -144,9 +144,11 @@ def in_doubt_like(run, value: Value, indices) -> None:
     """Let a value be in doubt if it was found by an index in doubt."""
     for index in indices:
         for event in integers_in_doubt(run, index):
-            one = np.ones_like(value.data)
-            other = ~value.data if value.data.dtype.kind == "b" else value.data + one
-            worlds = np.stack([other, value.data - one, *[other + n * one for n in range(1, WORLDS - 1)]])
+            if value.data.dtype.kind == "b":
+                worlds = np.repeat(~value.data[None], WORLDS, axis=0)
+            else:
+                steps = (1, -1, *range(2, WORLDS))
+                worlds = np.stack([value.data + value.data.dtype.type(n) for n in steps])
             known = value.otherwise or {}
             value.otherwise = {**known, event: replace(index.otherwise[event], data=worlds, looks=False)}
 

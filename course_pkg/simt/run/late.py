@@ -106,7 +106,7 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int, others:
     True
     """
     most = max(2, MOST_LATE // (1 + threads // MANY_THREADS))
-    late, apart = _groups(accesses, order, most), _groups(learners - accesses.keys(), order, 2 * most)
+    late, apart = groups_of(accesses, order, most), groups_of(learners - accesses.keys(), order, 2 * most)
     waiting = () if len(apart) > 2 * most else tuple(map(tuple, apart))
     parts = _parts(accesses)
     if len(parts) < 2 and _begin_by_atomics(accesses):
@@ -127,7 +127,7 @@ def sequences(accesses: dict, learners: set, order: Order, threads: int, others:
         yield _held(new)
 
 
-def _groups(threads, order: Order, most: int) -> list:
+def groups_of(threads, order: Order, most: int) -> list:
     """Return groups of threads: single ones if these are at most so many, else those of each warp, or of each block."""
     for key in (lambda thread: thread, order.warp_of, lambda thread: thread // order.threads_per_block):
         groups: dict = {}

@@ -21,6 +21,7 @@ from course_pkg.simt.memory.regions import Array, GlobalMemory
 from course_pkg.simt.run import calls, comparisons, conditions, failing, loops  # noqa: F401
 from course_pkg.simt.run.arguments import check_arguments, is_array
 from course_pkg.simt.run.budget import steps_now
+from course_pkg.simt.run.competing import Lots
 from course_pkg.simt.run.functions import default_of
 from course_pkg.simt.run.lanes import waves
 from course_pkg.simt.run.late import MANY_THREADS
@@ -55,6 +56,7 @@ class State:
     printer: Printer | None = None
     narrowest: dict = field(default_factory=dict)  # see run/state.py
     may_begin_again: bool = False  # whether the launch may begin again with more roles: see run/roles.py
+    lots: Lots | None = None  # the order of threads that compete: see run/competing.py
     patience: int = field(default_factory=lambda: PATIENCE)
     ran: int = 0  # statements so far
     programs: dict = field(default_factory=dict)
@@ -114,8 +116,8 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
         memory = _memory(program, arguments)
         sketched = _sketch(launch, program, arguments, memory)
         order.meetings.fetches, order.meetings.by_data = sketched.fetches, sketched.by_data
-        hands_over = check and sketched.in_parts
-        keep = hands_over or order.may_begin_again(sketched.waits)
+        again = check and (sketched.in_parts or sketched.fetches)
+        keep = again or order.may_begin_again(sketched.waits)
         before = [a.copy() for a in arrays] if keep else []
 
         def run(order, counters, steps):
@@ -132,25 +134,30 @@ def _run_launch(launch, arguments, arrays, counters, check, steps, order) -> Sta
         state, pairs = run(order, counters, steps), {}
         if check:
             state.races.handovers.yielding.settle(pairs)
-        if hands_over and not state.log.raced:
+        if again and not state.log.raced:
             after = [a.copy() for a in arrays]
             threads = min(WAVE_THREADS, int(np.prod((*launch.grid, *launch.block))))
             times, least, most = LATE if threads <= MANY_THREADS else LATE_OF_MANY
             left = min(most, max(least, times * order.ran))
-            others: dict = {}
+            others, racing = {}, []
             try:
-                for late in order.with_late(state.races, threads, others):
+                for other in order.others(state.races, threads, others, racing):
                     put(arrays, before)
-                    ended = False
+                    # all come first, which is no possible order: it only shows who has to come first for a race
+                    looks, ended = other.lots is not None and other.lots.all_first, False
                     with suppress(
                         SimtError
                     ):  # too long, or threads need the late ones, though no atomic says so
-                        races = run(late, None, left).races
+                        races = run(other, None, left).races
                         others |= races.excused()
-                        races.handovers.yielding.settle(pairs)
+                        if not looks:
+                            races.handovers.yielding.settle(pairs)
                         ended = True
-                    state.log.add_all(late.log, races_only=not ended)
-                    left -= late.ran
+                    if looks:
+                        racing += other.log.races.pairs
+                    else:
+                        state.log.add_all(other.log, races_only=not ended)
+                    left -= other.ran
                     if state.log.raced or left <= 0:
                         break
             finally:
@@ -175,11 +182,11 @@ def _run_waves(launch, arguments, memory, counters, check, steps, order, sketche
         region.divide(sketched.narrowest.get(name, region.unit))
     log = order.log = HazardLog(races, fatal_only=not check)
     may_begin_again = order.may_begin_again(sketched.waits)
-    prints = launch.kernel.prints and order.parity is None and order.late is None
+    prints = launch.kernel.prints and order.parity is None and order.late is None and order.lots is None
     printer = Printer(later=may_begin_again) if prints else None
     state = State(
         program.name, counters, races, log, launch.dynamic_shared, sketched.types, steps, printer,
-        sketched.narrowest, may_begin_again,
+        sketched.narrowest, may_begin_again, lots=order.lots,
     )  # fmt: skip
     state.programs[id(launch.kernel)] = program
     if check and counters is None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from course_pkg.core.access import WARP
 from course_pkg.simt.errors import HazardError, SimtError
 from course_pkg.simt.memory.hazard_log import HazardLog
+from course_pkg.simt.run.competing import Lots, orders
 from course_pkg.simt.run.halves import in_halves
 from course_pkg.simt.run.late import Late, sequences
 from course_pkg.simt.run.meetings import Meetings
@@ -55,6 +56,8 @@ class Order:
         All arrays that the launch may write.
     late : Late or None
         The threads that are late (:mod:`.late`).
+    lots : Lots or None
+        The order of threads that run an atomic together, if not that of their numbers (:mod:`.competing`).
     ran : int
         How many statements have run in this order.
     log : HazardLog or None
@@ -67,21 +70,34 @@ class Order:
     behind: float | None = None
     arrays: list = field(default_factory=list)
     late: Late | None = None
+    lots: Lots | None = None
     ran: int = 0
     log: HazardLog | None = None
     _stops: dict = field(
         default_factory=dict
     )  # {first block of a wave: where each of its roles begins to be late}
 
-    def with_late(self, races, threads: int, others: dict) -> Iterator["Order"]:
-        """Yield the orders in which the same launch has to run again, because only hand-overs put accesses in order.
+    def others(self, races, threads: int, others: dict, racing: list) -> Iterator["Order"]:
+        """Yield the orders in which the launch has to run again, because some of its order is only that of this run.
 
-        ``threads`` is how many threads a wave has; ``others`` as in :func:`.late.sequences`.
+        Hand-overs alone have put accesses in order, or threads compete and nobody hands over.
+
+        Parameters
+        ----------
+        races : Races
+        threads : int
+            Threads of a wave.
+        others, racing
+            As in :func:`.late.sequences` and in :func:`.competing.orders`.
         """
         accesses = races.excused()
         if accesses:
-            for late in sequences(accesses, races.handovers.learners, races.order, threads, others):
-                yield Order(None, Meetings(roles=dict(self.meetings.roles)), late=late)
+            each = sequences(accesses, races.handovers.learners, races.order, threads, others)
+            ways = ((None, late) for late in each)
+        else:
+            ways = orders(races.order, threads, racing) if races.compete else ()
+        for lots, late in ways:
+            yield Order(None, Meetings(roles=dict(self.meetings.roles)), late=late, lots=lots)
 
     def may_begin_again(self, waits: bool) -> bool:
         """Return whether a launch, in which threads may wait in a loop if ``waits`` is true, may begin again."""

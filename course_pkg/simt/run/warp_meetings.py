@@ -30,10 +30,11 @@ def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
     waits = Waits(SourceLine(frame.program.name, node.lineno), mask, call=node, arguments=arguments)
     before, role.stuck, role_waits = role.stuck, waits, role.waiting
     while not waits.found:
-        there = [one for one in role.crew.members if not one.done and one.stuck and one.stuck.call is node]
+        there = [one for one in role.crew.members if not one.done and _waits_at(one, node)]
         waits.alone, together = _wait_alone(role, there), _of_same_warps(role, there)
         if not any(_wait_alone(one, there).any() for one in together):
             _run_for_all(run, frame, node, name, [one.stuck for one in together], function)
+            role.crew.news += 1
         elif not role.waits(waits, waits):
             role.crew.divide()
             waits.found = [function(run, frame, node, name, arguments, mask)]
@@ -42,6 +43,11 @@ def met_in_warp(run, frame, node, name: str, arguments: list, mask, function):
     if not isinstance(found, Value):
         return found
     return follow(run.view(found, found.data, found.type, found.key), lambda data: data, found)
+
+
+def _waits_at(role: Role, node) -> bool:
+    """Return whether a role waits at a call; if not, it may still be there, with what the call has found a trip ago."""
+    return role.stuck is not None and role.stuck.call is node and not role.stuck.found
 
 
 def _wait_alone(role: Role, there: list) -> np.ndarray:

@@ -98,7 +98,7 @@ STEPS = (
     Step(
         name="guard",
         title="A guard",
-        ask="The block has 32 threads and a only 10 elements: let the threads beyond the end do nothing.",
+        ask="The block has 32 threads, and the array only 10 elements: let the threads beyond the end do nothing.",
         trial=_guard,
         sizes=(10, 31, 32, 1),
         untimed=LAUNCH,
@@ -120,7 +120,7 @@ STEPS = (
     Step(
         name="blocks",
         title="Many blocks",
-        ask="A block has 8 threads and a more elements: let each thread find its own element in the whole grid.",
+        ask="A block has 8 threads, and the array more elements: let each thread find its own one in the whole grid.",
         trial=_blocks,
         sizes=(20, 8, 65),
         timed=1 << 23,
