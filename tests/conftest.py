@@ -218,9 +218,8 @@ def executed():
         from course_pkg.slides import execute
 
         with alone(lecture):
-            return execute(
-                lecture, folder, cell_timeout_s=300
-            )  # others use the cores, and some loops are compiled
+            # others use the cores, and some loops are compiled
+            return execute(lecture, folder, cell_timeout_s=300)
 
     return run
 

@@ -80,9 +80,8 @@ def jax_slices(b) -> Rival:
 
     ``b`` is a CuPy array and is not copied. The first call with a pair of ``maxiter`` and ``rtol`` compiles.
     """
-    os.environ.setdefault(
-        "XLA_PYTHON_CLIENT_PREALLOCATE", "false"
-    )  # otherwise JAX takes most of the GPU's memory
+    # otherwise JAX takes most of the GPU's memory
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     import jax
     from jax.scipy.sparse.linalg import cg
 

@@ -78,9 +78,8 @@ def check_cupy(version: int, builds: dict[str, str]) -> Check:
         return Check("CuPy", "warn", "missing", f"run `make lab`, which installs {wanted}.")
     name = next(iter(builds))
     made_for = name.removeprefix("cupy-cuda").removesuffix("x")
-    if (
-        not made_for.isdigit() or name == wanted
-    ):  # built from source, or by conda: no CUDA version in its name
+    # built from source, or by conda: no CUDA version in its name
+    if not made_for.isdigit() or name == wanted:
         return Check("CuPy", "ok", text)
     # A driver also runs programs made for older CUDA versions, not for newer ones.
     if int(made_for[:2]) * 1000 > version or int(made_for[:2]) < 12:

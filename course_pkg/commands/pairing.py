@@ -175,9 +175,8 @@ def tidy(nb: NotebookNode, name: str) -> NotebookNode:
         if old.cell_type == "code":
             cell.update(execution_count=None, outputs=[])
         if number in folded:
-            cell.metadata.jupyter = NotebookNode(
-                source_hidden=True
-            )  # JupyterLab shows a line; a click opens it
+            # JupyterLab shows a line; a click opens it
+            cell.metadata.jupyter = NotebookNode(source_hidden=True)
         cells.append(cell)
     fresh = NotebookNode(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
     number_cells(fresh, name)

@@ -92,9 +92,8 @@ def occupancy(
     _check_one_block(machine, threads, registers, shared_bytes)
     warps = _warps(machine, threads)
     per_warp = _round_up(registers * machine.warp_size, REGISTER_UNIT)
-    fed = (
-        machine.registers_per_sm // PARTITIONS // per_warp * PARTITIONS
-    )  # warps for which there are registers
+    # warps for which there are registers
+    fed = machine.registers_per_sm // PARTITIONS // per_warp * PARTITIONS
     limits = {
         "threads": machine.max_warps_per_sm // warps,
         "blocks": machine.max_blocks_per_sm,

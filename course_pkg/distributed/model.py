@@ -110,9 +110,8 @@ class Fit:
         theta = self.theta
         rows = [work.row(theta) for work in (one, other)]
         seconds = [float(row @ theta) for row in rows]
-        x = (
-            rows[0] / seconds[0] - rows[1] / seconds[1]
-        )  # relative errors: to first order, their difference counts
+        # relative errors: to first order, their difference counts
+        x = rows[0] / seconds[0] - rows[1] / seconds[1]
         value = seconds[0] / seconds[1]
         return value, value * self.quantile * float(np.sqrt(x @ self.covariance @ x))
 

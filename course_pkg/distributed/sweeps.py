@@ -37,9 +37,8 @@ class RankSweeps:
     def __init__(self, A: SlabLaplacian):
         self.A, self.vectors, self.phases = A, A.vectors, A.phases
         self._kept = (None, None)  # the last new p, and its halo
-        self._second = HaloExchange(
-            A.comm, A.exchange.plan, A.dtype
-        )  # for the second field of a sweep that needs two halos
+        # for the second field of a sweep that needs two halos
+        self._second = HaloExchange(A.comm, A.exchange.plan, A.dtype)
 
     def _total(self, mine: float) -> float:
         with self.phases(ALLREDUCE):

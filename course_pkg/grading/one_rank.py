@@ -112,9 +112,8 @@ class _Rank(Communicator):
 
     def go_on(self, value) -> dict:
         """Give the function the answer to its request; return its next request."""
-        self._answers.put(
-            (np.array(value) if isinstance(value, np.ndarray) else value,)
-        )  # a copy, because the function may change it
+        # a copy, because the function may change it
+        self._answers.put((np.array(value) if isinstance(value, np.ndarray) else value,))
         return self._next()
 
     def leave(self) -> None:

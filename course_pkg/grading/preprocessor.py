@@ -147,9 +147,8 @@ def outputs(graded: CellGrade | None, why: str = "") -> list:
     """
     if graded is None or graded.points <= 0:
         text = (graded.feedback if graded else "") or why or "No points."
-        reason = (
-            graded.verdict if graded and graded.hidden else ""
-        )  # without what the hidden test says of itself
+        # without what the hidden test says of itself
+        reason = graded.verdict if graded and graded.hidden else ""
         return [new_output("error", ename="No points", evalue=reason or text, traceback=[text])]
     if graded.points >= graded.max_points:
         return [new_output("stream", name="stdout", text=f"{FULL_MARKS}\n")]

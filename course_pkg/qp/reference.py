@@ -112,9 +112,8 @@ def update(Q, h, shift, x, out, parts):
     plus, minus = Q_plus @ x, Q_minus @ x
     parts[:] = x * ((plus - minus) / 2 + h)
     above, below = h_minus + minus + shift * x, h_plus + plus + shift * x
-    out[:] = np.where(
-        x > 0, x * (above / np.where(below > 0, below, 1)), 0
-    )  # where x is 0, ``below`` may be 0, too
+    # where x is 0, ``below`` may be 0, too
+    out[:] = np.where(x > 0, x * (above / np.where(below > 0, below, 1)), 0)
 
 
 def update_batch(Q, h, shift, x, out, parts, iterations=1):

@@ -6,17 +6,21 @@ Each makes a kernel around the learner's function and launches it, as Numba does
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import prod
 from typing import Protocol
 
 import numpy as np
 
 from course_pkg.simt.errors import SimtError
 from course_pkg.simt.front import signatures as front
+from course_pkg.simt.front.source import FunctionSource
 from course_pkg.simt.front.stubs import CUDA
 from course_pkg.simt.front.typing import dtype_of
-from course_pkg.simt.memory.device_array import DeviceArray
+from course_pkg.simt.front.walking import walk
+from course_pkg.simt.memory.device_array import DeviceArray, unwritten
 from course_pkg.simt.reducing import THREADS, Reduce
 from course_pkg.simt.run.kernel import Kernel
+from course_pkg.simt.vectorized_memory import delivered, flat_input, flat_output, in_parts, require_fit
 
 
 class Watcher(Protocol):
@@ -122,6 +126,7 @@ class _Made:
         function = self.function
         typed = Kernel(function.py_func, device=True, program=function.program, signatures=(signature,))
         kernel = Kernel.from_source(text, "kernel", {"cuda_": CUDA, "function_": typed})
+        _told_at(kernel.program, function.program)
         if not count:
             return
         launch, watcher = kernel[-(-count // THREADS), THREADS], _WATCHER.get()
@@ -146,10 +151,21 @@ class _Made:
             f"{' or '.join(map(str, self.signatures))}; convert the arrays by .astype(…)."
         )
 
-    def _arrays(self, given: tuple, wanted: int) -> list:
+    def _inputs(self, given: tuple, wanted: int) -> list:
+        """Return the inputs: device arrays as they are, anything else as a NumPy array."""
         if len(given) != wanted:
             raise SimtError(f"{self.__name__} takes {wanted} argument(s) and gets {len(given)}.")
-        return [np.asarray(getattr(one, "host", one)) for one in given]
+        return [one if isinstance(one, DeviceArray) else np.asarray(one) for one in given]
+
+
+def _told_at(program, function) -> None:
+    """Let messages about a kernel that was made around a function name the line of the function's ``def``."""
+    tree, source = function.tree, function.source
+    for node in walk(program.tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = tree.lineno
+    line = source.lines[tree.lineno - source.first_line]
+    program.source = FunctionSource(program.name, source.file, tree.lineno, [line])
 
 
 def _dtype(kind) -> np.dtype:
@@ -164,21 +180,21 @@ class Vectorized(_Made):
         count = len(self.signatures[0].arguments)
         if len(given) == count + 1 and out is None:
             *given, out = given
-        arrays = self._arrays(tuple(given), count)
-        signature, wanted = self._chosen(arrays, tuple(given))
-        shape = np.broadcast_shapes(*(a.shape for a in arrays))
-        flat = [
-            np.ascontiguousarray(np.broadcast_to(a.astype(d, copy=False), shape)).reshape(-1)
-            for a, d in zip(arrays, wanted, strict=True)
-        ]
-        result = np.empty(flat[0].size, _dtype(signature.result))
+        inputs = self._inputs(tuple(given), count)
+        signature, wanted = self._chosen(inputs, tuple(given))
+        shape, dtype = np.broadcast_shapes(*(a.shape for a in inputs)), _dtype(signature.result)
+        if out is not None:
+            require_fit(out, shape, dtype)
+        result = flat_output(out) if isinstance(out, DeviceArray) else unwritten((prod(shape),), dtype)
         names = self.function.program.parameters
+        to = "out_" if "out" in names else "out"
         text = (
-            f"def kernel({', '.join(names)}, out_):\n    i_ = cuda_.grid(1)\n    if i_ < out_.size:\n"
-            f"        out_[i_] = function_({', '.join(f'{n}[i_]' for n in names)})\n"
+            f"def kernel({', '.join(names)}, {to}):\n    i_ = cuda_.grid(1)\n    if i_ < {to}.size:\n"
+            f"        {to}[i_] = function_({', '.join(f'{n}[i_]' for n in names)})\n"
         )
+        flat = (flat_input(one, d, shape) for one, d in zip(inputs, wanted, strict=True))
         self._launch(text, signature, result.size, *flat, result)
-        return _delivered(result.reshape(shape), given, out)
+        return delivered(result.host.reshape(shape), any(isinstance(one, DeviceArray) for one in given), out)
 
     def reduce(self, arg, stream=0):
         """Reduce a vector to one number with this function, which takes two numbers."""
@@ -217,27 +233,42 @@ class Generalized(_Made):
         if len(given) == len(self.inputs) + len(self.outputs) and out is None:
             given, out = given[: len(self.inputs)], given[len(self.inputs) :]
             out = out if several else out[0]
-        arrays = self._arrays(tuple(given), len(self.inputs))
-        signature, wanted = self._chosen(arrays, tuple(given))
+        inputs = self._inputs(tuple(given), len(self.inputs))
+        signature, wanted = self._chosen(inputs, tuple(given))
         sizes: dict = {}
-        for array, names in zip(arrays, self.inputs, strict=True):
+        for array, names in zip(inputs, self.inputs, strict=True):
             self._measure(array, names, sizes)
-        outer = np.broadcast_shapes(
-            *(a.shape[: a.ndim - len(n)] for a, n in zip(arrays, self.inputs, strict=True))
+        outer = self._outer(inputs)
+        cores = (one.shape[one.ndim - len(names) :] for one, names in zip(inputs, self.inputs, strict=True))
+        parts = [in_parts(one, d, outer, c) for one, d, c in zip(inputs, wanted, cores, strict=True)]
+        outs = list(out) if several and out is not None else [out] * len(self.outputs)
+        stays = any(isinstance(one, DeviceArray) for one in (*given, *outs))
+        results = []
+        for one, names, kind in zip(outs, self.outputs, signature.arguments[len(inputs) :], strict=True):
+            shape, dtype = tuple(self._size(n, sizes) for n in names), _dtype(kind)
+            if one is not None:
+                require_fit(one, (*outer, *shape), dtype)
+            if one is None or not stays:
+                one = unwritten((*outer, *shape), dtype)  # Numba does not copy what out= holds to the GPU
+            results.append(in_parts(one, dtype, outer, shape))
+        self._run(signature, prod(outer), parts, results)
+        found = tuple(
+            delivered(result.host.reshape(*outer, *result.shape[1:]), stays, into)
+            for result, into in zip(results, outs, strict=True)
         )
-        parts = [
-            self._laid_out(a.astype(d, copy=False), outer, names)
-            for a, names, d in zip(arrays, self.inputs, wanted, strict=True)
-        ]
-        kinds = signature.arguments[len(self.inputs) :]
-        shapes = [tuple(self._size(n, sizes) for n in names) for names in self.outputs]
-        count = int(np.prod(outer, dtype=int))
-        results = [np.zeros((count, *shape), _dtype(k)) for shape, k in zip(shapes, kinds, strict=True)]
-        self._run(signature, count, parts, results)
-        made = [r.reshape(*outer, *shape) for r, shape in zip(results, shapes, strict=True)]
-        outs = out if several and out is not None else (out,) * len(made)
-        found = tuple(_delivered(one, given, into) for one, into in zip(made, outs, strict=True))
         return found if several else found[0]
+
+    def _outer(self, inputs: list) -> tuple:
+        """Return the shape of the array of parts: that of the input with most of them."""
+        shapes = [a.shape[: a.ndim - len(names)] for a, names in zip(inputs, self.inputs, strict=True)]
+        most = max(shapes, key=prod)
+        for shape, names in zip(shapes, self.inputs, strict=True):
+            if shape != most and shape != () and (names or shape != (1,)):
+                raise SimtError(
+                    f"{self.__name__} gets inputs with {most} and {shape} parts: on a GPU, each input has as many as "
+                    "the others, or is a single part without an axis for them."
+                )
+        return most
 
     def _size(self, name, sizes: dict) -> int:
         if name not in sizes:
@@ -255,11 +286,6 @@ class Generalized(_Made):
                     f"{self.__name__} gets arrays in which {name} is {sizes[name]} and {n}: they must agree."
                 )
 
-    @staticmethod
-    def _laid_out(array, outer, names):
-        core = array.shape[array.ndim - len(names) :]
-        return np.ascontiguousarray(np.broadcast_to(array, (*outer, *core))).reshape(-1, *core)
-
     def _run(self, signature, count, parts, results) -> None:
         arrays = [*parts, *results]
         names = self.function.program.parameters
@@ -272,16 +298,3 @@ class Generalized(_Made):
             f"        function_({', '.join(calls)})\n"
         )
         self._launch(text, signature, count, *arrays)
-
-
-def _delivered(result: np.ndarray, given, out):
-    """Write a result to ``out``; without ``out``, return it: a device array if an argument is one."""
-    if out is not None:
-        into = getattr(out, "host", out)
-        if into.shape != result.shape:
-            raise SimtError(f"out has the shape {into.shape} and the result {result.shape}: they must agree.")
-        into[...] = result
-        return out
-    if any(isinstance(one, DeviceArray) for one in given):
-        return DeviceArray(result)
-    return result if result.ndim else result[()]

@@ -19,9 +19,8 @@ def write_glossary(lecture_dir: Path, out_dir: Path) -> Path | None:
 
     body = markdown2html(source.read_text(encoding="utf-8"))
     body = re.sub(r'<a class="anchor-link".*?</a>', "", body)
-    body = re.sub(
-        r'<a href="(?![a-z]+:|#)[^"]*">(.*?)</a>', r"\1", body
-    )  # such files are not among the decks
+    # such files are not among the decks
+    body = re.sub(r'<a href="(?![a-z]+:|#)[^"]*">(.*?)</a>', r"\1", body)
     return write_page(Path(out_dir) / f"{NAME}.html", "glossary.html.j2", body=Markup(body))
 
 

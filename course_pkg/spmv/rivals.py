@@ -25,9 +25,8 @@ def torch_csr(A, x) -> Rival:
     import torch
 
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # PyTorch warns for each matrix that sparse CSR is a beta feature
+        # PyTorch warns for each matrix that sparse CSR is a beta feature
+        warnings.simplefilter("ignore", UserWarning)
         matrix = torch.sparse_csr_tensor(*map(torch.from_dlpack, (A.indptr, A.indices, A.data)), size=A.shape)
     vector, last = torch.from_dlpack(x), []
 

@@ -188,8 +188,7 @@ def _fitting(A, tol):
     row_of = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     largest = np.zeros(A.shape[0])
     np.maximum.at(largest, row_of, np.abs(A.data))
-    with np.errstate(
-        over="ignore", under="ignore"
-    ):  # too large for float32: the error is infinite, so the entry stays float64
+    # too large for float32: the error is infinite, so the entry stays float64
+    with np.errstate(over="ignore", under="ignore"):
         errors = np.abs(A.data - A.data.astype(np.float32))
     return errors, errors <= tol * largest[row_of], row_of

@@ -212,9 +212,8 @@ def _splittings(large):
     lanes, nonzeros = MEAN_LANES["tetrahedral"], NONZEROS["tetrahedral"]
     rows, entries = nonzeros - HIGH_IN_ROWS, nonzeros - HIGH_ENTRIES  # that are float32
     part, pointers, vector = cost.INDEX + SINGLE, cost.INDEX * ROWS, DOUBLE * ROWS
-    first = Cost(
-        bytes_read=(cost.INDEX + DOUBLE) * HIGH_ENTRIES + pointers, bytes_written=vector
-    )  # a part of x
+    # a part of x
+    first = Cost(bytes_read=(cost.INDEX + DOUBLE) * HIGH_ENTRIES + pointers, bytes_written=vector)
     second = Cost(bytes_read=part * entries + pointers + 2 * vector, bytes_written=vector)
     both = splitting_cost.splitting_rows_together(ROWS, ROWS, nonzeros, low=rows)
     sums = splitting_cost.splitting_entries_together(ROWS, ROWS, nonzeros, low=entries)

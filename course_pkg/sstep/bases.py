@@ -115,8 +115,8 @@ def check_bounds(bounds) -> tuple[float, float]:
 def leja(s: int, lo: float, hi: float) -> list[float]:
     """Return the s Chebyshev points of [lo, hi] in Leja's order: each is the one farthest from those before it.
 
-    "Farthest" means that the product of the distances is largest. If the points were in ascending
-    order, products of the first few factors would be very small at one end of the interval, very large at the other.
+    "Farthest" means that the product of the distances is largest. If the points were in ascending order, products of
+    the first few factors would be very small at one end of the interval, very large at the other.
 
     Examples
     --------

@@ -23,11 +23,8 @@ class Directions:
     """
 
     def __init__(self):
-        self.room, self.before, self.made = (
-            0,
-            0,
-            np.zeros((0, 0)),
-        )  # the old block's size, its number of directions kept from before, and the coefficients of those made
+        # the old block's size, its number of directions kept from before, and the coefficients of those made
+        self.room, self.before, self.made = 0, 0, np.zeros((0, 0))
 
     def coefficients(self, found: Projection, s: int, length: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients C and a of a pass in the shapes of whole blocks, for ``project_block``.

@@ -55,9 +55,8 @@ def pcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=No
 def pfcg(A, b, x0=None, *, rtol=1e-6, atol=0.0, maxiter=None, M=None, callback=None) -> Solution:
     """Solve ``A x = b`` by the flexible conjugate gradient method: one reduction for each iteration.
 
-    Parameters, returns and errors are those of :func:`pcg`. One reduction
-    suffices because all its sums are over vectors that exist at the same time:
-    ``p·Ap = u·Au - (u·Ap_prev)² / (p·Ap)_prev``.
+    Parameters, returns and errors are those of :func:`pcg`. One reduction suffices because all its sums are over
+    vectors that exist at the same time: ``p·Ap = u·Au - (u·Ap_prev)² / (p·Ap)_prev``.
 
     Source: Y. Notay, A. Napov, A massively parallel solver for discrete Poisson-like problems, J. Comput. Phys. 281,
     2015; Bernaschi et al. 2025, Algorithm 2.

@@ -190,9 +190,8 @@ def moments(room, s, rtol, atol, maxiter, callback, couple=None, fall_back=True)
             if trouble:
                 break
             try:
-                step = (
-                    scalar_work.first(mu) if step is None else scalar_work.following(mu, step, couple)
-                )  # 7 to 17
+                # 7 to 17
+                step = scalar_work.first(mu) if step is None else scalar_work.following(mu, step, couple)
             except scalar_work.Breakdown:
                 broke = True
             else:

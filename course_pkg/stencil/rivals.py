@@ -10,9 +10,8 @@ from course_pkg.bench.rival import Rival
 
 def jax_slices(u) -> Rival:
     """Return ``jax.jit`` of shifted slices of a padded array; ``u`` is a CuPy array and is not copied."""
-    os.environ.setdefault(
-        "XLA_PYTHON_CLIENT_PREALLOCATE", "false"
-    )  # otherwise JAX takes most of the GPU's memory
+    # otherwise JAX takes most of the GPU's memory
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     import jax
 
     jax.config.update("jax_enable_x64", True)

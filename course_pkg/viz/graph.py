@@ -231,9 +231,8 @@ class Graph:
             lines = [container.name, container.formula]
         for i, text in enumerate(lines):
             size, weight = (12.5, "bold") if i == 0 else (11.5, "normal")
-            room = 1.12 * (
-                self.width - (10 if container.kind == "map" else 16)
-            )  # the page's font is narrower
+            # the page's font is narrower
+            room = 1.12 * (self.width - (10 if container.kind == "map" else 16))
             size *= min(1, room / strip.breadth(text, size, weight=weight))
             y = low + NODE_HEIGHT / 2 + (len(lines) - 1) * 7 - 14 * i
             ax.text(middle, y, text, size=size, weight=weight, ha="center", va="center_baseline", zorder=4,

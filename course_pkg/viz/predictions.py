@@ -33,9 +33,8 @@ class _Question:
 
     def _show(self, control, *more):
         """Make the widget, and keep each guess from now on."""
-        asked = html.escape(self.question).replace(
-            " …", "\N{NO-BREAK SPACE}…"
-        )  # no line begins with what is left out
+        # no line begins with what is left out
+        asked = html.escape(self.question).replace(" …", "\N{NO-BREAK SPACE}…")
         text = f'<p class="course-question"><strong>Predict.</strong> {asked}</p>'
         self._control = control
         self._trouble = W.HTML(_note(self._kept.trouble))

@@ -27,9 +27,8 @@ class Rounds(OnDevice):
     def steps(self, name: str) -> list[int]:
         """Return each s for which our kernel and cuBLAS were measured."""
         ours = matching(self.found.measurements, VARIANTS[name].by(CUDA))
-        every = sorted(
-            m.parameters["s"] for m in ours if "warps" not in m.parameters
-        )  # with warps, it is another kernel
+        # with warps, it is another kernel
+        every = sorted(m.parameters["s"] for m in ours if "warps" not in m.parameters)
         return [s for s in every if self.operation(name, s, CUPY)]
 
     def over_cublas(self, name: str, s: int) -> float:

@@ -7,7 +7,7 @@ from check_sources import HEAD, NO_GUARD, SAXPY
 
 from course_pkg.check import check_file
 from course_pkg.check.facts import facts
-from course_pkg.check.show import as_text
+from course_pkg.check.show import as_text, place
 from course_pkg.core import machine
 
 ENDLESS = """
@@ -232,7 +232,7 @@ def times(a, i):
 @guvectorize([(float64[:], float64[:], float64[:])], "(n),(m)->()", target="cuda")
 def past_its_end(first, second, total):
     for i in range(first.shape[0] + 1):
-        total[0] += first[i]
+        total[0] = first[i]
 
 @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)", target="cuda")
 def sums(a, out):
@@ -260,6 +260,20 @@ def test_functions_of_vectorize_that_the_file_calls_run_with_its_inputs(file):
     report = check_file(file(VECTORIZED + "assert (sums(np.ones((4, 3))) == [1, 2, 3]).all()\n"))
     assert not report.notes
     assert "a float64[4, 3]" in report.kernels[2].trials[0].arguments and not report.kernels[2].trials[0].made
+
+
+def test_a_sum_in_an_output_of_guvectorize_that_nobody_has_set_is_a_hazard(file):
+    report = check_file(file(VECTORIZED.replace("total[0] = first[i]", "total[0] += first[i]")))
+    found = [(hazard.kind, hazard.line, hazard.array) for hazard, _ in report.kernels[1].hazards]
+    assert ("uninitialised", 15, "total") in found
+
+
+def test_a_function_of_vectorize_whose_output_overlaps_with_an_input_has_a_race_in_its_first_line(file):
+    calls = "x = cuda.to_device(np.arange(99.0))\nplus(x[1:], x[:-1], out=x[:-1])\n"
+    plus = '@cuda.vectorize(["float64(float64, float64)"])\ndef plus(u, v):\n    return u + v\n\n'
+    report = check_file(file(plus + calls))
+    [(hazard, trial)] = report.kernels[0].hazards
+    assert (hazard.kind, place(hazard, trial)) == ("race", f"a.py:{report.kernels[0].line}")
 
 
 def test_a_function_of_vectorize_that_numba_refuses_could_not_run(file):

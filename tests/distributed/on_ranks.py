@@ -94,9 +94,8 @@ def between_boxes(comm):
     if comm.rank == 1:
         link.start([(0, cuda.to_device(np.arange(50.0)))], [], 0)
         comm.sum([0.0])
-        while np.isnan(
-            link.mailbox[2].copy_to_host()[0, 0, 0]
-        ):  # until rank 0 has sent its number, and waits
+        # until rank 0 has sent its number, and waits
+        while np.isnan(link.mailbox[2].copy_to_host()[0, 0, 0]):
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
     comm.sum([0.0])

@@ -72,9 +72,8 @@ def test_two_kernels_take_the_iterations_of_one_gpu(method, ranks, overlap):
     pitch = cg.row_pitch(GRID[2], "float64")
     faces = {m.count for m in world.messages}
     assert faces == ({GRID[1] * pitch} if ranks > 1 else set()), "planes of r or x, and nothing else"
-    if (
-        ranks == 2
-    ):  # x, r, in each iteration r, at the end x and r; the host looks after every second iteration
+    # x, r, in each iteration r, at the end x and r; the host looks after every second iteration
+    if ranks == 2:
         queued = alone.iterations + alone.iterations % 2
         assert len(world.messages) == 2 * (2 + queued + 2)
 

@@ -13,8 +13,7 @@ def names(request, tmp_path_factory):
     chosen = request.module.CELLS
     cells = release.read_solution(request.module.SOURCE).cells
     texts = [cell.source for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") in chosen]
-    file = (
-        tmp_path_factory.mktemp("exercise") / "answers.py"
-    )  # the interpreter reads a kernel's text in its file
+    # the interpreter reads a kernel's text in its file
+    file = tmp_path_factory.mktemp("exercise") / "answers.py"
     file.write_text("\n\n".join(texts), encoding="utf-8")
     return runpy.run_path(str(file))

@@ -44,9 +44,8 @@ def test_without_upper_bounds_the_residual_is_the_one_of_the_package(names, rng)
 def test_f_falls_by_no_more_than_may_fall_says(names):
     Q, _ = names["random_problem"](25)
     start = np.linspace(0.1, 2, 25)
-    h = (
-        np.linspace(0, 3, 25) - Q @ start
-    )  # so that no element of the gradient is negative, and no upper bound counts
+    # so that no element of the gradient is negative, and no upper bound counts
+    h = np.linspace(0, 3, 25) - Q @ start
     best = reference.pqp(Q, h, rtol=1e-12)
     falls = start @ (Q @ start / 2 + h) - best.extra["objective"]
     assert 0 < falls <= names["may_fall"](Q, h, np.full(25, np.inf), start)

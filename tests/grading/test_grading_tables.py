@@ -53,9 +53,8 @@ def seen_by_visible_tests(source, folder):
         def call(*values, **named):
             key = repr([getattr(v, "tolist", lambda v=v: v)() for v in [*values, *named.values()]])
             result = function(*values, **named)
-            seen.setdefault(name, {})[key] = pickle.loads(
-                pickle.dumps(result)
-            )  # as it was when it was returned
+            # as it was when it was returned
+            seen.setdefault(name, {})[key] = pickle.loads(pickle.dumps(result))
             return result
 
         return call

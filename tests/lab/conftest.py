@@ -25,9 +25,8 @@ def lab(tmp_path_factory):
     root = tmp_path_factory.mktemp("course")
     for name in ("course_pkg", "lectures", "figures"):
         if (ROOT / name).exists():
-            ignore = shutil.ignore_patterns(
-                "*.pyc", ".ipynb_checkpoints", "*.orig"
-            )  # Numba's machine code comes along
+            # Numba's machine code comes along
+            ignore = shutil.ignore_patterns("*.pyc", ".ipynb_checkpoints", "*.orig")
             shutil.copytree(ROOT / name, root / name, ignore=ignore)
     for name in (SAMPLE_NAME, PAGE_NAME):
         (root / "lectures" / f"{name}.py").write_text(SAMPLE, encoding="utf-8")

@@ -129,9 +129,8 @@ def open_beside(page, path: str) -> None:
 
 def run_all(page) -> dict:
     """Run all cells; return the state in which that ends."""
-    page.evaluate(
-        "void jupyterapp.commands.execute('notebook:run-all-cells')"
-    )  # void: it ends with the last cell
+    # void: it ends with the last cell
+    page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
     return until_done(page)
 
 

@@ -85,9 +85,8 @@ class Source:
                 tree = ast.parse(_without_magic(cell.source))
                 self.sentences += [Sentence(text, heading, in_code=True) for text in of_code(tree)]
                 self.checks |= {ast.unparse(node) for node in ast.walk(tree) if _checks(node)}
-        self.sentences = list(
-            dict.fromkeys(self.sentences)
-        )  # keys of dictionaries are written more than once
+        # keys of dictionaries are written more than once
+        self.sentences = list(dict.fromkeys(self.sentences))
 
 
 def of_markdown(text: str) -> list[str]:

@@ -114,9 +114,8 @@ def test_the_mesh_equals_one_that_is_triangulated_as_a_whole(small_tile):
     K = coo_array((couplings.reshape(-1), (rows, columns))).toarray()
     inside = ((cells >= 0) & (cells < edge)).all(axis=1)
     off = np.minimum(K - np.diag(K.diagonal()), 0)
-    expected = off - np.diag(
-        off.sum(axis=1)
-    )  # all of K counts for the diagonal, also neighbours outside the box
+    # all of K counts for the diagonal, also neighbours outside the box
+    expected = off - np.diag(off.sum(axis=1))
     A = mesh.tetrahedral_laplacian(edge, seed=3)
     np.testing.assert_allclose(A.toarray(), expected[np.ix_(inside, inside)], rtol=0, atol=1e-11)
     assert (off[inside][:, inside] < -1e-11).sum() <= A.nnz - edge**3

@@ -159,9 +159,8 @@ def test_coarse_matrices_are_galerkin_products():
         M.inverse.data.reshape(M.inverse.shape) @ coarse.toarray(), np.eye(coarse.shape[0]), atol=1e-9
     )
     assert M.sweeps == 3 and 1 < M.complexity < 10
-    np.testing.assert_array_equal(
-        np.diff(made("plain_aggregates").levels[0].P.indptr), 1
-    )  # each point in one aggregate
+    # each point in one aggregate
+    np.testing.assert_array_equal(np.diff(made("plain_aggregates").levels[0].P.indptr), 1)
 
 
 # ---- what moves

@@ -79,9 +79,8 @@ def test_q_is_read_once_for_all_steps(n, dtype):
     its_cost, counts = cost.apg_batch(n, 3, 3, dtype), found.by_array.values()
     assert sum(c.global_load.unique_bytes for c in counts) == its_cost.bytes_read
     assert sum(c.global_store.unique_bytes for c in counts) == its_cost.bytes_written
-    assert (
-        found.by_array["Q"].global_load.requests == 3 * -(-n // 32) * n
-    )  # a warp for 32 rows, a request for each column
+    # a warp for 32 rows, a request for each column
+    assert found.by_array["Q"].global_load.requests == 3 * -(-n // 32) * n
 
 
 def test_wrong_arguments_are_named():

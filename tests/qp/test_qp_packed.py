@@ -156,9 +156,8 @@ def test_packing_reads_as_a_list_does_and_writes_whole_sectors(launched, dtype):
     written = found.by_array["packed_Q"].global_store
     assert written.sectors * SECTOR_BYTES == ACTIVE * ACTIVE * size
     loads = found.by_array["Q"].global_load
-    beyond = (
-        loads.requests - ACTIVE * ACTIVE // 32
-    )  # for columns beyond the list: the last one, which is there
+    # for columns beyond the list: the last one, which is there
+    beyond = loads.requests - ACTIVE * ACTIVE // 32
     touched = np.unique(np.flatnonzero(arguments[3]) // (SECTOR_BYTES // size)).size  # sectors of a row
     between = ACTIVE // 32 - 1  # a sector may be shared by two warps
     assert ACTIVE * touched <= loads.sectors - beyond <= ACTIVE * (touched + between)

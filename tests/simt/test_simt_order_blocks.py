@@ -12,7 +12,7 @@ from course_pkg.simt.run.kernel import Kernel
 
 BLOCKS = 4
 FILL = "s = cuda.shared.array(64, np.int64)\ns[t] = 0\ncuda.syncthreads()\n"
-SHARED = {  # the finder takes what one thread stores, and another one fetches, for a handover
+SHARED = {  # the finder takes what one thread stores, and another one fetches, for a hand-over
     "swaps": "cuda.atomic.cas(s, t, 0, k[t] + 1)\n{}out[i] = cuda.atomic.cas(s, 63 - t, -9, -9)",
     "exchanges": "if cuda.atomic.exch(s, t, k[t] + 1) == 77:\n    out[i] = 1.0\n"
     "{}out[i] = cuda.atomic.exch(s, 63 - t, 0)",

@@ -31,6 +31,7 @@ def inner(a, b, out):
 def product(a, b, c):
     for i in range(c.shape[0]):
         for j in range(c.shape[1]):
+            c[i, j] = 0
             for k in range(b.shape[0]):
                 c[i, j] += a[i, k] * b[k, j]
 

@@ -147,9 +147,8 @@ def test_axe_finds_no_fault(built, browser, opened, axe):
 def test_widgets_say_their_names_and_what_is_chosen(opened):
     page = opened()
     page.evaluate("Reveal.slide(4)")
-    slider = page.locator(
-        "section.present [role=slider][aria-label=radius]"
-    )  # drawn first, named a moment later
+    # drawn first, named a moment later
+    slider = page.locator("section.present [role=slider][aria-label=radius]")
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.locator("section.present [role=slider][aria-valuetext='2']").wait_for()

@@ -84,9 +84,8 @@ def test_header_title_and_promise(tmp_path):
 
 
 def test_a_room_that_only_shows_lectures_runs_none_again(tmp_path, monkeypatch):
-    module = importlib.import_module(
-        "course_pkg.slides.execute"
-    )  # the package's name `execute` is the function
+    # the package's name `execute` is the function
+    module = importlib.import_module("course_pkg.slides.execute")
     for name in ("site/pages.py", "bench/limit.py", "__init__.py", "lecture.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()

@@ -36,9 +36,8 @@ def words():
 
 def test_each_word_has_the_place_to_which_jupyterlab_jumps(tmp_path):
     text = write_glossary(repo_root() / "lectures", tmp_path).read_text(encoding="utf-8")
-    html = unquote(
-        unescape(text)
-    )  # nbconvert writes a letter such as σ as an escape, in a place and in links to it
+    # nbconvert writes a letter such as σ as an escape, in a place and in links to it
+    html = unquote(unescape(text))
     assert html.count("<h3") == len(words())
     for word in words():
         assert f'<h3 id="{word.anchor}">{word.name}</h3>' in html

@@ -64,9 +64,8 @@ def test_numpys_step_is_the_product_of_rounded_x_summed_in_double():
         np.float32
     ).astype(float)
     np.testing.assert_allclose(swap(A, vectors_for("naive", x)).x64, exact, rtol=0, atol=1e-15)
-    assert (
-        np.abs(exact - exact.astype(np.float32)).max() > 1e-9
-    )  # so the step above was not in single precision
+    # so the step above was not in single precision
+    assert np.abs(exact - exact.astype(np.float32)).max() > 1e-9
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -22,9 +22,8 @@ def gpu_cupy(request, monkeypatch, backend_of):
     cupy_by_numpy.stand_in(monkeypatch)
     found = importlib.import_module("course_pkg.sstep.gpu_cupy")
     by_slices = importlib.import_module("course_pkg.stencil.gpu_cupy").laplacian
-    monkeypatch.setattr(
-        found, "laplacian_elementwise", by_slices
-    )  # that kernel is C++ which Python cannot read
+    # that kernel is C++ which Python cannot read
+    monkeypatch.setattr(found, "laplacian_elementwise", by_slices)
     yield found
     cupy_by_numpy.forget()
 

@@ -152,9 +152,8 @@ def test_reductions_are_counted():
     plain = reference.pcg(A, b)
     k = plain.iterations
     assert plain.extra["reductions"] == 2 * k + 2  # the first u·r, and the true residual
-    assert (
-        reference.pfcg(A, b).extra["reductions"] == k + 2
-    )  # that of the iteration that finds it has converged
+    # that of the iteration that finds it has converged
+    assert reference.pfcg(A, b).extra["reductions"] == k + 2
     for s in (2, 4, 8):
         found = reference.pcg_sstep(A, b, s=s)
         lengths, in_vain = found.extra["lengths"], found.extra["products"] - 2 - found.iterations

@@ -38,9 +38,8 @@ def test_directions_are_conjugate_to_those_before():
         room.powers(room.r, bases.basis("monomial", s), old)
         step = scalar_work.first(room.moments(old, room.r)[:-1])
         room.update(room.block(s), old, step.beta, step.alpha, old)
-        np.testing.assert_allclose(
-            old[:s] @ room.r, 0, atol=1e-9
-        )  # the new residual is orthogonal to the directions
+        # the new residual is orthogonal to the directions
+        np.testing.assert_allclose(old[:s] @ room.r, 0, atol=1e-9)
         room.powers(room.r, bases.basis("monomial", s), fresh)
         mu = room.moments(fresh, room.r)[:-1]
         np.testing.assert_allclose(
@@ -68,7 +67,7 @@ def test_a_projection_is_the_minimum_over_both_blocks():
     assert found.kept == 3
 
 
-def test_one_factorization_gives_what_eigenvalues_give(monkeypatch):
+def test_one_factorisation_gives_what_eigenvalues_give(monkeypatch):
     """The same step, and directions of the same span; last and ahead are those of smaller systems."""
     rng = np.random.default_rng(5)
     A, Z, r = spd(40, 1e2), rng.standard_normal((10, 40)), rng.standard_normal(40)

@@ -42,9 +42,8 @@ def test_an_update_is_that_of_the_launcher_s_own_setting(programs):
 
 
 def test_speed_counts_all_of_q_once_over_the_copy(programs):
-    q_and_vectors = (
-        8 * 10 * 10 + 8 * 3 * 10 + 2 * 8 * 10
-    )  # h, the shift and x are read; x and F_i are written
+    # h, the shift and x are read; x and F_i are written
+    q_and_vectors = 8 * 10 * 10 + 8 * 3 * 10 + 2 * 8 * 10
     assert programs.of_copy(programs.update("update_rows")) == pytest.approx(
         q_and_vectors / 20e-9 / 1e9 / 100
     )

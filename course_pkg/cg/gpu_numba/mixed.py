@@ -83,9 +83,8 @@ def search_mixed_kernel(r, p1, state, nx, pitch, ny, nz, planes, shift, p2, part
                 total += squares(centre0, centre1, zero)
             if np.uint32(k + 1) == nz:
                 total += squares(centre0, centre1, zero)
-            if (
-                np.uint32(i + 2) == nx
-            ):  # in a row of odd length, centre1 of the last pair is this zero already
+            # in a row of odd length, centre1 of the last pair is this zero already
+            if np.uint32(i + 2) == nx:
                 total += squares(centre1, zero, zero)
             below0, below1 = centre0, centre1
             c = np.uint32(c + plane)

@@ -82,9 +82,8 @@ def apg_batch_kernel(columns):
         leave_largest(abs(h_i), slopes_of)
         cuda.syncthreads()
         largest_row, largest_h = largest_of(norms_of), largest_of(slopes_of)
-        length = (
-            one / largest_row if largest_row > zero else one
-        )  # no eigenvalue exceeds the largest row sum of |Q|
+        # no eigenvalue exceeds the largest row sum of |Q|
+        length = one / largest_row if largest_row > zero else one
         x_i = y_i = new = Qx_i = Qy_i = since = zero
         steps, over = np.uint32(0), False
         while steps < maxiter and not over:

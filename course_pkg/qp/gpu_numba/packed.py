@@ -64,9 +64,8 @@ def room_for(x) -> Packed:
     compact(x, active, count)
     listed = int(count.copy_to_host()[0])
     if listed == 0:
-        active.copy_to_device(
-            np.zeros(x.size, np.uint32)
-        )  # with an empty list, kernels still read the entry of its first index, and use 0 instead
+        # with an empty list, kernels still read the entry of its first index, and use 0 instead
+        active.copy_to_device(np.zeros(x.size, np.uint32))
     size = max(1, -(-listed // PACKED_MULTIPLE)) * PACKED_MULTIPLE
     vectors = (cuda.device_array(size, x.dtype) for _ in range(5))
     return Packed(cuda.device_array((size, size), x.dtype), *vectors, active, count)

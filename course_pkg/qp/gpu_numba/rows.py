@@ -36,9 +36,8 @@ def sums_of_rows(rows, unroll):
         for begin in range(t, n, np.uint32(unroll * THREADS_PER_BLOCK)):
             for u in range(unroll):
                 wanted = np.uint32(begin + np.uint32(u * THREADS_PER_BLOCK))
-                j = min(
-                    wanted, last
-                )  # beyond the end, the last column counts 0 times: no branch between the loads
+                # beyond the end, the last column counts 0 times: no branch between the loads
+                j = min(wanted, last)
                 x_j = x[j]
                 columns[u] = x_j if wanted < n else zero
                 for r in range(rows):

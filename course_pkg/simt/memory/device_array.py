@@ -24,6 +24,8 @@ class DeviceArray:
         The whole allocation that ``host`` is a view of; ``host`` itself if it is left out.
     stream : object
         Stored, but never waited for: all work is done when a call returns.
+    unwritten : bool
+        Whether nobody has written to the memory since it was allocated, so that a launch looks for reads of it.
 
     Attributes
     ----------
@@ -35,10 +37,12 @@ class DeviceArray:
 
     __cuda_ndarray__ = True  # Numba marks its device arrays with this attribute
 
-    def __init__(self, host: np.ndarray, base_array: np.ndarray | None = None, stream=0):
+    def __init__(
+        self, host: np.ndarray, base_array: np.ndarray | None = None, stream=0, unwritten: bool = False
+    ):
         self.host = host
         self.base_array = host if base_array is None else base_array
-        self.stream = stream
+        self.stream, self.unwritten = stream, unwritten
 
     shape = property(lambda self: self.host.shape, doc="Elements in each direction.")
     dtype = property(lambda self: self.host.dtype, doc="NumPy's dtype of an element.")
@@ -185,7 +189,7 @@ class DeviceArray:
         return np.array(self.host, dtype=dtype)
 
     def _view(self, host):
-        return DeviceArray(host, self.base_array, self.stream)
+        return DeviceArray(host, self.base_array, self.stream, self.unwritten)
 
     def _view_of(self, host, what):
         """Return ``host`` as a view of this memory; raise a CourseError if NumPy had to copy."""
@@ -195,6 +199,11 @@ class DeviceArray:
                 f"do it on the host, before cuda.to_device()."
             )
         return self._view(host)
+
+
+def unwritten(shape: tuple, dtype) -> DeviceArray:
+    """Return memory in which a launch looks for reads before the first write, as it does in shared memory."""
+    return DeviceArray(poison(np.empty(shape, dtype)), unwritten=True)
 
 
 def allocate(shape, dtype=np.float64, strides=None, order: str = "C") -> np.ndarray:

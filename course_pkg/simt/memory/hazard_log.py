@@ -256,9 +256,9 @@ class HazardLog:
         return int(lanes[int(same_warp.argmin())])
 
     def _initialised(self, run, place, kind, replaces, units, scale, threads) -> Unwritten | None:
-        """Note writes to shared or local memory, and find reads of its elements that were not written."""
+        """Note writes to memory that began unwritten, and find reads of its elements that were not written."""
         region = place.array.region
-        at = (units * scale)[:, None] + np.arange(scale)
+        at = place.array.units(units)[:, None] + np.arange(scale)
         if replaces:
             region.initialised[at] = True
             return None

@@ -27,6 +27,10 @@ class Region:
         In shared and local memory: the place of the call that makes the array, in function, line and column.
     written : bool
         Whether the kernel may write to the region; memory that is only read needs no shadow.
+    fresh : bool
+        In global memory: whether nobody had written to it when the launch began.
+    initialised : ndarray of bool, or None
+        The units that somebody has written, in all copies; None if reads before the first write are not looked for.
     otherwise : dict
         What the region would contain if atomics had been done earlier (:mod:`course_pkg.simt.run.hindsight`).
     held : dict
@@ -53,6 +57,7 @@ class Region:
     unwritten: dict = field(default_factory=dict)
     constant_index_only: bool = True
     place: tuple = ()
+    fresh: bool = False
     alike: bool = field(init=False)
 
     def __post_init__(self):
@@ -62,6 +67,7 @@ class Region:
         """Make elements of ``nbytes`` bytes whole units. This comes before the first access."""
         unit = gcd(self.unit, nbytes)
         self.size, self.unit = self.size * (self.unit // unit), unit
+        self.initialised = np.zeros(self.size, bool) if self.fresh else self.initialised
 
 
 @dataclass(eq=False)
@@ -218,7 +224,8 @@ class GlobalMemory:
         for number, (start, end, names) in enumerate(together):
             ends = [a for n in names for a in (unit_of(arguments[n].dtype), storage(arguments[n])[2] - start)]
             unit = int(np.gcd.reduce(ends))
-            region = Region(number, "launch", -(-(end - start) // unit), unit)
+            fresh = all(getattr(arguments[n], "unwritten", False) for n in names)
+            region = Region(number, "launch", -(-(end - start) // unit), unit, fresh=fresh)
             for name in names:
                 self.regions[name] = region
                 self.memory[name] = self._flat(name, arguments[name], start)

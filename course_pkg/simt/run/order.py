@@ -73,9 +73,8 @@ class Order:
     lots: Lots | None = None
     ran: int = 0
     log: HazardLog | None = None
-    _stops: dict = field(
-        default_factory=dict
-    )  # {first block of a wave: where each of its roles begins to be late}
+    # {first block of a wave: where each of its roles begins to be late}
+    _stops: dict = field(default_factory=dict)
 
     def others(self, races, threads: int, others: dict, racing: list) -> Iterator["Order"]:
         """Yield the orders in which the launch has to run again, because some of its order is only that of this run.

@@ -9,8 +9,8 @@ Kernels:
 A row is one point of all vectors. A library needs one call that makes the new block, and another that reads it again to
 multiply it by alpha. Here each vector is read once and written once. All threads read the same coefficient at the same
 time, from shared memory. A row needs 2 s registers of 64 bits for each block. If that is too much for one thread, a
-warp shares its rows, and each lane keeps the coefficients of one vector in registers instead. Offsets are
-unsigned numbers of 32 bits.
+warp shares its rows, and each lane keeps the coefficients of one vector in registers instead. Offsets are unsigned
+numbers of 32 bits.
 """
 
 from functools import cache

@@ -149,9 +149,8 @@ def gram_warps_kernel(s, first):
     def ask(old_ones, fresh_ones, r_one, old, fresh, r, n, tile, i):
         """Load point i of this warp's columns, which are every ``tiles``-th column of both blocks, and of r."""
         j = min(i, np.uint32(n - 1))
-        for q in range(
-            brought
-        ):  # beyond the last column, load the last one again: no branch between the loads
+        # beyond the last column, load the last one again: no branch between the loads
+        for q in range(brought):
             c = min(np.uint32(np.uint32(q * tiles) + tile), np.uint32(2 * s - 1))
             fresh_ones[q] = fresh[np.uint32(c * n + j)]
             if not first:

@@ -74,9 +74,8 @@ def _free_to_change(n, rng):
 
 def _by_list(n, rng):
     Q, _, x = small_problem(n, rng)
-    x *= np.isin(
-        np.arange(n), rng.choice(n, n // 5, replace=False)
-    )  # few, so that many sectors need not be read
+    # few, so that many sectors need not be read
+    x *= np.isin(np.arange(n), rng.choice(n, n // 5, replace=False))
     active = np.flatnonzero(x).astype(np.int32)
     m = active.size
     plus, minus = (np.where(x > 0, of, 0.0) for of in sums(Q, x))
