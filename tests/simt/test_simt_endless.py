@@ -133,7 +133,7 @@ def test_a_longer_queue_for_a_lock_takes_no_more_looks_at_each_thread(monkeypatc
     looks, look = [], Order.clash
     monkeypatch.setattr(Order, "clash", lambda *a: looks.append(a) or look(*a))
     monkeypatch.setattr(
-        orders.Order, "with_late", lambda *_: ()
+        orders.Order, "others", lambda *_: ()
     )  # in them, late threads have turns of their own
     many = []
     for threads in (16, 32, 64):

@@ -49,7 +49,7 @@ def test_a_number_is_kept_and_judged_by_the_factor_missed(store, shown):
     assert asked.guess == 320 and estimate(store).guess == 320
     asked.reveal(1312.0, note="memory is what it waits for", how="Counted")
     assert "You said 320 GB/s: 4.1 times too low." in shown[-1]
-    assert "Counted: 1,312 GB/s: memory is what it waits for." in shown[-1]
+    assert "Counted: 1,312 GB/s, memory is what it waits for." in shown[-1]
     move(asked, 10_000)
     assert "You said 10,000 GB/s: 7.6 times too high." in shown[-1]
     kept = json.loads(store.read_text())["guesses"]["02-stream"]
